@@ -1,0 +1,96 @@
+//! From a document and a host to one plan, for all rooms: the pure part of every operation.
+
+use crate::codes;
+use crate::facts::Facts;
+use crate::parts::prune::prune;
+use crate::plan::Plan;
+use crate::pointer::Pointer;
+use crate::probe::{Probe, ProbeError};
+use crate::problem::{Findings, Problem};
+use crate::resource::Stage;
+use crate::state::HostState;
+
+/// Why a request is refused before anything is touched.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Refusal {
+    /// Mistakes that the document alone shows (exit 2).
+    pub document: Vec<Problem>,
+    /// Rules that needed this host (exit 3).
+    pub host: Vec<Problem>,
+    /// Warnings found on the way.
+    pub warnings: Vec<Problem>,
+}
+
+/// Rules that need only the document, over all rooms.
+pub fn check(stages: &[&dyn Stage], state: &HostState) -> Findings {
+    let mut found = Findings::default();
+    for stage in stages {
+        stage.check(state, &mut found);
+    }
+    found
+}
+
+/// A problem for something that cannot be read.
+pub fn unreadable(error: &ProbeError) -> Problem {
+    codes::HOST_UNREADABLE.at(
+        Pointer::of("request"),
+        error.to_string(),
+        "mend the cause and run again",
+    )
+}
+
+/// Checks a document against itself and against the host, then plans every room, then what is to be pruned.
+///
+/// # Errors
+/// [`Refusal`]: every problem, none hiding another.
+pub fn plan(
+    stages: &[&dyn Stage],
+    state: &HostState,
+    facts: &Facts,
+    probe: &dyn Probe,
+    pruning: bool,
+) -> Result<Plan, Refusal> {
+    let document = check(stages, state);
+    let mut host = Findings::default();
+    for stage in stages {
+        stage.check_host(state, facts, &mut host);
+    }
+    let mut refusal = Refusal {
+        document: document.errors,
+        host: host.errors,
+        warnings: document.warnings.into_iter().chain(host.warnings).collect(),
+    };
+    if !(refusal.document.is_empty() && refusal.host.is_empty()) {
+        return Err(refusal);
+    }
+    let mut whole = Plan::default();
+    for stage in stages {
+        match stage.plan(state, facts, probe) {
+            Ok(plan) => whole.append(plan),
+            Err(error) => refusal.host.push(unreadable(&error)),
+        }
+    }
+    if pruning {
+        match prune(&whole, &present(stages, state), facts, probe) {
+            Ok(plan) => whole.append(plan),
+            Err(error) => refusal.host.push(unreadable(&error)),
+        }
+    }
+    refusal.host.append(&mut whole.errors);
+    if refusal.host.is_empty() {
+        whole.warnings.splice(0..0, refusal.warnings);
+        Ok(whole)
+    } else {
+        refusal.warnings.append(&mut whole.warnings);
+        Err(refusal)
+    }
+}
+
+/// The sections of the document that these stages serve: where prune may act.
+fn present(stages: &[&dyn Stage], state: &HostState) -> Vec<&'static str> {
+    stages
+        .iter()
+        .filter(|s| s.managed(state))
+        .map(|s| s.name())
+        .collect()
+}

@@ -1,0 +1,7 @@
+//! What rooms share: each part observes and plans one kind of thing once, well.
+
+pub mod file;
+pub mod kmod;
+pub mod packages;
+pub mod prune;
+pub mod unit;

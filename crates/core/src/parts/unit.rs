@@ -1,0 +1,1 @@
+//! The part for a systemd unit.
