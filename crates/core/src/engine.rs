@@ -86,11 +86,7 @@ pub fn plan(
     }
 }
 
-/// The sections of the document that these stages serve: where prune may act.
+/// The sections of the document that these stages serve and that it has: where prune may act.
 fn present(stages: &[&dyn Stage], state: &HostState) -> Vec<&'static str> {
-    stages
-        .iter()
-        .filter(|s| s.managed(state))
-        .map(|s| s.name())
-        .collect()
+    stages.iter().flat_map(|s| s.sections(state)).collect()
 }

@@ -19,6 +19,16 @@ pub trait Resource {
     /// What the host says.
     type Seen;
 
+    /// The sections of the document that this room serves and that `state` has: where prune may act. A room whose want
+    /// is made of several sections names those that are there.
+    fn sections(state: &HostState) -> Vec<&'static str> {
+        if Self::wanted(state).is_some() {
+            vec![Self::NAME]
+        } else {
+            Vec::new()
+        }
+    }
+
     /// The part of the document that this room serves; `None`: not managed.
     fn wanted(state: &HostState) -> Option<Self::Want>;
 
@@ -46,6 +56,8 @@ pub trait Stage: Sync {
     fn settle(&self) -> Duration;
     /// Whether the document manages this room.
     fn managed(&self, state: &HostState) -> bool;
+    /// See [`Resource::sections`].
+    fn sections(&self, state: &HostState) -> Vec<&'static str>;
     /// See [`Resource::check`].
     fn check(&self, state: &HostState, found: &mut Findings);
     /// See [`Resource::check_host`].
@@ -79,6 +91,10 @@ impl<R: Resource> Stage for Of<R> {
 
     fn managed(&self, state: &HostState) -> bool {
         R::wanted(state).is_some()
+    }
+
+    fn sections(&self, state: &HostState) -> Vec<&'static str> {
+        R::sections(state)
     }
 
     fn check(&self, state: &HostState, found: &mut Findings) {

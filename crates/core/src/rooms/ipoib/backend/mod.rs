@@ -36,6 +36,11 @@ pub trait Dialect: Sync {
     /// Folders (and single files) whose files it reads, so that owners and older files of a link are found.
     fn folders(&self) -> &'static [&'static str];
 
+    /// Whether a file of its folders is one that the back end reads: backups and scripts beside them are passed over.
+    fn reads(&self, _path: &HostPath) -> bool {
+        true
+    }
+
     /// The files for all wanted links: the same input gives the same bytes. A link that this back end cannot express on this
     /// host is an error that says so (never half obeyed), with the pointer of the link.
     ///
