@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 
 /// When a change takes effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum When {
     /// With the apply.
@@ -24,6 +25,7 @@ pub enum When {
 
 /// One difference between the document and the host, in the document's terms.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Change {
     /// The section.
     pub section: String,
@@ -59,6 +61,7 @@ impl Change {
 
 /// What a step disturbs while it runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Disturbance {
     /// A link loses traffic.
@@ -86,6 +89,7 @@ pub struct Step {
 
 /// A file as shown in a diff: the shape that Ansible prints.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Diff {
     /// The path, or a note that the file is not there.
     pub before_header: String,
@@ -99,6 +103,7 @@ pub struct Diff {
 
 /// What stays to be done by somebody else, or by time.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Pending {
     /// What the next boot brings.
     pub reboot: Vec<String>,

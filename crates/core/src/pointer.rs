@@ -7,6 +7,7 @@ use std::fmt;
 ///
 /// Pointers of problems and changes count from `desired`; faults of the request itself begin with `/request`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Pointer(String);
 

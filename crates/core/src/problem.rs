@@ -67,6 +67,22 @@ impl Serialize for Code {
     }
 }
 
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Code {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Code".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        // Not the list of today's codes: a reader must take those of a later version.
+        schemars::json_schema!({
+            "type": "string",
+            "pattern": "^[a-z_]+\\.[a-z0-9_]+$",
+            "description": "Stable, dotted name of a kind of problem; docs/reference/codes.md explains each.",
+        })
+    }
+}
+
 /// Declares the problem codes of one room: a constant for each, and `ALL`, the list of them.
 ///
 /// ```ignore
@@ -86,6 +102,7 @@ macro_rules! codes {
 
 /// One thing that is wrong or worth a warning.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Problem {
     /// Its kind.
     pub code: Code,

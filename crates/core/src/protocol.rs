@@ -8,6 +8,7 @@ use serde_json::Value;
 
 /// What became of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// Not done yet.
@@ -22,6 +23,7 @@ pub enum Status {
 
 /// A step as reported.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StepReport {
     /// The section.
     pub section: String,
@@ -50,6 +52,7 @@ impl StepReport {
 
 /// One check of `verify`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Check {
     /// What is checked.
     pub name: String,
@@ -95,6 +98,7 @@ impl Exit {
 
 /// The whole response.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Response {
     /// `ibplan/v1`
     pub api: &'static str,

@@ -88,6 +88,8 @@ pub struct Envelope {
     /// What is asked for.
     pub operation: Operation,
     /// The host document; for `plan`, `apply` and `verify`.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(with = "crate::state::HostState"))]
     pub desired: Option<Value>,
     /// Options.
     #[serde(default)]

@@ -35,7 +35,7 @@ macro_rules! name_type {
             }
         }
 
-        string_newtype!($name, $schema, $pattern, concat!("Name: ", $what, ". ", $hint, "."));
+        string_newtype!($name, $schema, $pattern, concat!("This is ", $what, ": ", $hint, "."));
     };
 }
 
