@@ -1,5 +1,7 @@
 //! A host in memory, for tests: the same eyes as a real one, and hands for the same actions.
 
+mod programs;
+
 use crate::action::{Action, Content, Expect, UnitDo, digest};
 use crate::probe::{Kind, Meta, Output, Probe, ProbeError, Query};
 use crate::types::HostPath;
@@ -35,6 +37,7 @@ pub struct Fake {
     pub units: Vec<(String, UnitDo)>,
 }
 
+#[allow(clippy::panic)]
 fn path(text: &str) -> HostPath {
     HostPath::new(text).unwrap_or_else(|| panic!("{text} is no host path"))
 }
@@ -170,6 +173,7 @@ impl Fake {
     }
 
     /// Does an action, with the meaning that it has on a real host. Panics where a real host would fail.
+    #[allow(clippy::too_many_lines)]
     pub fn perform(&mut self, action: &Action) {
         match action {
             Action::MakeFolder { path, mode } => {
@@ -246,76 +250,6 @@ impl Fake {
             .resolve(at, false)
             .unwrap_or_else(|| panic!("{at}: links in circles"));
         self.entries.insert(real, entry);
-    }
-
-    /// Changes `ActiveState` in the recorded answer of systemctl, as systemd would.
-    fn act(&mut self, unit: &str, act: UnitDo) {
-        self.units.push((unit.to_owned(), act));
-        let state = if act == UnitDo::Stop { "inactive" } else { "active" };
-        let record = Query::Units(Vec::new()).record();
-        let Some(output) = self.answers.get_mut(record) else {
-            return;
-        };
-        let blocks: Vec<String> = output
-            .stdout
-            .split("\n\n")
-            .map(|block| {
-                if !block.lines().any(|l| l == format!("Id={unit}")) {
-                    return block.to_owned();
-                }
-                block
-                    .lines()
-                    .map(|l| {
-                        if l.starts_with("ActiveState=") {
-                            format!("ActiveState={state}")
-                        } else {
-                            l.to_owned()
-                        }
-                    })
-                    .collect::<Vec<_>>()
-                    .join("\n")
-            })
-            .collect();
-        output.stdout = blocks.join("\n\n");
-    }
-
-    fn install(&mut self, names: &[String]) {
-        let status = "/var/lib/dpkg/status";
-        if let Some(mut text) = self.get(status) {
-            for name in names {
-                text.push_str(&format!(
-                    "Package: {name}\nStatus: install ok installed\nVersion: 1\n\n"
-                ));
-            }
-            self.put(status, &text);
-        }
-        let output = self.answers.entry("rpm-packages").or_default();
-        for name in names {
-            output.stdout.push_str(&format!("{name}\t0\t1\t1\tx86_64\n"));
-        }
-    }
-
-    fn uninstall(&mut self, names: &[String]) {
-        let status = "/var/lib/dpkg/status";
-        if let Some(text) = self.get(status) {
-            let keep: Vec<&str> = text
-                .split_inclusive("\n\n")
-                .filter(|stanza| {
-                    !names
-                        .iter()
-                        .any(|n| stanza.starts_with(&format!("Package: {n}\n")))
-                })
-                .collect();
-            self.put(status, &keep.concat());
-        }
-        if let Some(output) = self.answers.get_mut("rpm-packages") {
-            output.stdout = output
-                .stdout
-                .lines()
-                .filter(|l| !names.iter().any(|n| l.starts_with(&format!("{n}\t"))))
-                .map(|l| format!("{l}\n"))
-                .collect();
-        }
     }
 }
 

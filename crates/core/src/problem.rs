@@ -85,7 +85,7 @@ impl schemars::JsonSchema for Code {
 
 /// Declares the problem codes of one room: a constant for each, and `ALL`, the list of them.
 ///
-/// ```ignore
+/// ```text
 /// codes! {
 ///     /// The mode is not possible on this hardware.
 ///     MODE_IMPOSSIBLE = "ipoib.mode_impossible": "One paragraph for a tired person.",
