@@ -1,0 +1,151 @@
+//! Programs run by argument vector: no shell, an empty environment, a deadline, bounded output.
+
+use std::io::Read;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use ibplan_core::probe::Output;
+
+/// Where programs are looked for; the caller's PATH is never believed.
+const FOLDERS: &[&str] = &["/usr/sbin", "/usr/bin", "/sbin", "/bin"];
+
+/// Most bytes kept of each output stream.
+const MAX_OUTPUT: u64 = 4 << 20;
+
+/// Why a program gave no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum CommandError {
+    /// It is not on the host.
+    #[error("{0} is not installed")]
+    Missing(String),
+    /// It could not be started.
+    #[error("{0} cannot be started: {1}")]
+    Start(String, std::io::Error),
+    /// It ran too long and was killed with all of its children.
+    #[error("{0} was killed after {1} seconds")]
+    Deadline(String, u64),
+}
+
+/// The path of a program.
+pub fn find(program: &str) -> Option<PathBuf> {
+    FOLDERS
+        .iter()
+        .map(|f| Path::new(f).join(program))
+        .find(|p| p.is_file())
+}
+
+/// Runs a program and waits for it.
+///
+/// # Errors
+/// See [`CommandError`]; an exit status is an answer, not an error.
+pub fn run(program: &str, arguments: &[String], limit: Duration) -> Result<Output, CommandError> {
+    let path = find(program).ok_or_else(|| CommandError::Missing(program.to_owned()))?;
+    let mut child = Command::new(path)
+        .args(arguments)
+        .env_clear()
+        .env("PATH", FOLDERS.join(":"))
+        .env("LC_ALL", "C")
+        .env("DEBIAN_FRONTEND", "noninteractive")
+        .current_dir("/")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0)
+        .spawn()
+        .map_err(|e| CommandError::Start(program.to_owned(), e))?;
+    let out = child.stdout.take().map(collect);
+    let err = child.stderr.take().map(collect);
+    let end = Instant::now() + limit;
+    let mut pause = Duration::from_micros(200);
+    let status = loop {
+        match child.try_wait() {
+            Ok(Some(status)) => break status,
+            Ok(None) if Instant::now() >= end => {
+                if let Some(group) = rustix::process::Pid::from_raw(i32::try_from(child.id()).unwrap_or(0)) {
+                    // The group may have ended just now; then there is nothing to kill.
+                    let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+                }
+                let _ = child.wait();
+                return Err(CommandError::Deadline(program.to_owned(), limit.as_secs()));
+            }
+            Ok(None) => {
+                std::thread::sleep(pause);
+                pause = (pause * 2).min(Duration::from_millis(20));
+            }
+            Err(e) => return Err(CommandError::Start(program.to_owned(), e)),
+        }
+    };
+    Ok(Output {
+        status: status.code(),
+        stdout: text(out),
+        stderr: text(err),
+    })
+}
+
+type Collector = std::thread::JoinHandle<Vec<u8>>;
+
+/// Reads a stream to its end, so that the program never blocks, and keeps the beginning.
+fn collect(mut stream: impl Read + Send + 'static) -> Collector {
+    std::thread::spawn(move || {
+        let mut kept = Vec::new();
+        if (&mut stream).take(MAX_OUTPUT).read_to_end(&mut kept).is_ok() {
+            let _ = std::io::copy(&mut stream, &mut std::io::sink());
+        }
+        kept
+    })
+}
+
+fn text(collector: Option<Collector>) -> String {
+    let bytes = collector.and_then(|c| c.join().ok()).unwrap_or_default();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(list: &[&str]) -> Vec<String> {
+        list.iter().map(|w| (*w).to_owned()).collect()
+    }
+
+    #[test]
+    fn an_empty_environment_and_both_streams() {
+        let out = run("env", &[], Duration::from_secs(60)).unwrap();
+        let mut names: Vec<&str> = out.stdout.lines().filter_map(|l| l.split('=').next()).collect();
+        names.sort_unstable();
+        assert_eq!(names, ["DEBIAN_FRONTEND", "LC_ALL", "PATH"]);
+        let out = run("ls", &words(&["/nowhere-at-all"]), Duration::from_secs(60)).unwrap();
+        assert_eq!(out.status, Some(2));
+        assert!(out.stderr.contains("nowhere"));
+    }
+
+    #[test]
+    fn a_program_that_hangs_is_killed_with_its_children() {
+        let e = run(
+            "sh",
+            &words(&["-c", "sleep 1000 & sleep 1000"]),
+            Duration::from_millis(200),
+        )
+        .unwrap_err();
+        assert!(matches!(e, CommandError::Deadline(..)), "{e}");
+    }
+
+    #[test]
+    fn output_is_bounded_and_a_missing_program_is_named() {
+        let out = run(
+            "head",
+            &words(&["-c", "9000000", "/dev/zero"]),
+            Duration::from_secs(60),
+        )
+        .unwrap();
+        assert_eq!(out.stdout.len() as u64, MAX_OUTPUT);
+        assert!(
+            run("no-such-program", &[], Duration::from_secs(1))
+                .unwrap_err()
+                .to_string()
+                .contains("not installed")
+        );
+    }
+}

@@ -1,0 +1,452 @@
+//! From the bytes of a request to a response: what every program does.
+
+use crate::apply::{self, How, Progress, journal_problem};
+use crate::host::Host;
+use crate::journal::{Journal, Phase};
+use crate::lock::{Lock, LockError};
+use crate::watch::{Nothing, Watch};
+use ibplan_core::codes;
+use ibplan_core::engine::{self, Refusal};
+use ibplan_core::facts;
+use ibplan_core::plan::Plan;
+use ibplan_core::pointer::Pointer;
+use ibplan_core::problem::Problem;
+use ibplan_core::protocol::{Check, Exit, Response, Status, StepReport};
+use ibplan_core::request::{self, Operation, Request};
+use ibplan_core::resource::Stage;
+use serde_json::{Value, json};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// A program: its name and what it serves.
+#[derive(Clone, Copy)]
+pub struct Program {
+    /// Its name, as in `tool` of the response.
+    pub name: &'static str,
+    /// Its version.
+    pub version: &'static str,
+    /// Its rooms, in order of work.
+    pub stages: &'static [&'static dyn Stage],
+    /// The sections that it serves.
+    pub sections: &'static [&'static str],
+}
+
+/// Serves one request.
+pub fn serve(bytes: &[u8], program: &Program, progress: &mut dyn FnMut(&Progress)) -> (Response, Exit) {
+    serve_watched(bytes, program, progress, &mut Nothing)
+}
+
+/// The same with somebody looking on at every point of every step.
+pub fn serve_watched(
+    bytes: &[u8],
+    program: &Program,
+    progress: &mut dyn FnMut(&Progress),
+    watch: &mut dyn Watch,
+) -> (Response, Exit) {
+    let tool = format!("{} {}", program.name, program.version);
+    let request = match request::parse(bytes) {
+        Ok(request) => request,
+        Err(refused) => {
+            let mut response = Response::new(tool, refused.operation);
+            let errors = refused.errors;
+            return (
+                refuse(&mut response, errors, Exit::RequestRefused),
+                Exit::RequestRefused,
+            );
+        }
+    };
+    let mut response = Response::new(tool, Some(request.operation));
+    let strangers = not_served(bytes, program);
+    if !strangers.is_empty() {
+        return (
+            refuse(&mut response, strangers, Exit::RequestRefused),
+            Exit::RequestRefused,
+        );
+    }
+    let exit = operate(bytes, &request, program, progress, watch, &mut response);
+    response.ok = exit == Exit::Done;
+    (response, exit)
+}
+
+fn refuse(response: &mut Response, errors: Vec<Problem>, exit: Exit) -> Response {
+    response.ok = exit == Exit::Done;
+    response.errors.extend(errors);
+    response.clone()
+}
+
+/// Sections of the document that a narrow program does not serve.
+fn not_served(bytes: &[u8], program: &Program) -> Vec<Problem> {
+    let value = request::parse_strict(bytes).unwrap_or_default();
+    let sections = value.get("desired").and_then(Value::as_object);
+    sections
+        .into_iter()
+        .flat_map(serde_json::Map::keys)
+        .filter(|s| s.as_str() != "api" && !program.sections.contains(&s.as_str()))
+        .map(|s| {
+            codes::REQUEST_SECTION_NOT_SERVED.at(
+                Pointer::of(s),
+                format!("{} does not manage the section `{s}`", program.name),
+                format!(
+                    "it serves {}; use ibplan-host for the whole document",
+                    program.sections.join(", ")
+                ),
+            )
+        })
+        .collect()
+}
+
+fn operate(
+    bytes: &[u8],
+    request: &Request,
+    program: &Program,
+    progress: &mut dyn FnMut(&Progress),
+    watch: &mut dyn Watch,
+    response: &mut Response,
+) -> Exit {
+    if request.operation == Operation::Version {
+        response.facts =
+            json!({ "name": program.name, "version": program.version, "sections": program.sections });
+        return Exit::Done;
+    }
+    let root = request.options.root.as_deref().unwrap_or("/");
+    let mut host = match open(root, request.options.replay) {
+        Ok(host) => host,
+        Err(problem) => return ended(response, vec![problem], Exit::HostRefused),
+    };
+    match request.operation {
+        Operation::Version => Exit::Done,
+        Operation::Facts => read_facts(&host, response),
+        Operation::Plan => plan(&mut host, request, program, response),
+        Operation::Verify => verify(&mut host, request, program, response),
+        Operation::Apply => with_lock(&mut host, request, response, |host, response| {
+            apply_now(host, bytes, request, program, progress, watch, response)
+        }),
+        Operation::Rollback => with_lock(&mut host, request, response, |host, response| {
+            rollback(host, request, response)
+        }),
+        Operation::Last => last(&host, request, response),
+        Operation::Confirm => ended(
+            response,
+            vec![codes::HOST_NO_TRANSACTION.at(
+                Pointer::of("request"),
+                "no transaction waits for a confirmation",
+                "only an apply with `confirm_within_s` waits for one",
+            )],
+            Exit::HostRefused,
+        ),
+        Operation::Capture => crate::capture::capture(&mut host, request, program, response),
+    }
+}
+
+fn open(root: &str, replay: bool) -> Result<Host, Problem> {
+    let trouble = |message: String| {
+        codes::HOST_ROOT.at(
+            Pointer::of("request").key("options").key("root"),
+            message,
+            "give an existing folder with an absolute path",
+        )
+    };
+    let shown = root.escape_debug();
+    let normal = root == "/" || ibplan_core::types::HostPath::new(root.trim_end_matches('/')).is_some();
+    if !normal {
+        return Err(trouble(format!(
+            "\"{shown}\" is not an absolute path without '.', '..' and NUL"
+        )));
+    }
+    Host::at(Path::new(root), replay).map_err(|e| trouble(format!("{shown}: {e}")))
+}
+
+fn ended(response: &mut Response, errors: Vec<Problem>, exit: Exit) -> Exit {
+    response.errors.extend(errors);
+    exit
+}
+
+/// Takes the lock, as root, and recovers what an interrupted run left.
+fn with_lock(
+    host: &mut Host,
+    request: &Request,
+    response: &mut Response,
+    work: impl FnOnce(&mut Host, &mut Response) -> Exit,
+) -> Exit {
+    if !rustix::process::geteuid().is_root() {
+        let problem = codes::HOST_NOT_ROOT.at(
+            Pointer::of("request"),
+            format!(
+                "the user id is {}, and applying needs root",
+                rustix::process::geteuid().as_raw()
+            ),
+            "run it as root; `plan` needs no root",
+        );
+        return ended(response, vec![problem], Exit::HostRefused);
+    }
+    let patience = request
+        .options
+        .lock_timeout_s
+        .map_or(0, ibplan_core::types::Num::get);
+    let lock = Lock::take(
+        &host.root,
+        Duration::from_secs(u64::try_from(patience).unwrap_or(0)),
+    );
+    let _lock = match lock {
+        Ok(lock) => lock,
+        Err(e) => {
+            let code = if matches!(e, LockError::Busy(_)) {
+                codes::HOST_BUSY
+            } else {
+                codes::HOST_JOURNAL
+            };
+            let hint = "wait for the other run, raise `lock_timeout_s`, or mend the file system";
+            return ended(
+                response,
+                vec![code.at(Pointer::of("request"), e.to_string(), hint)],
+                Exit::HostRefused,
+            );
+        }
+    };
+    host.prepare(
+        facts::read(host, host.scope())
+            .ok()
+            .and_then(|f| f.packages.manager),
+        Duration::from_secs(600),
+    );
+    match host.recover() {
+        Err(e) => return ended(response, vec![journal_problem(&e)], Exit::HostRefused),
+        Ok(recovered) => {
+            for (id, taken) in recovered {
+                response.warnings.push(codes::HOST_RECOVERED.at(
+                    Pointer::of("request"),
+                    format!("transaction {id} had been interrupted; its steps were taken back"),
+                    "nothing has to be done",
+                ));
+                if !taken.problems.is_empty() {
+                    return ended(response, taken.problems, Exit::Failed);
+                }
+            }
+        }
+    }
+    work(host, response)
+}
+
+fn read_facts(host: &Host, response: &mut Response) -> Exit {
+    match facts::read(host, host.scope()).map(|f| serde_json::to_value(f).unwrap_or_default()) {
+        Ok(value) => {
+            response.facts = value;
+            Exit::Done
+        }
+        Err(e) => ended(response, vec![engine::unreadable(&e)], Exit::HostRefused),
+    }
+}
+
+fn deadline(request: &Request) -> Instant {
+    let seconds = request
+        .options
+        .deadline_s
+        .map_or(600, ibplan_core::types::Num::get);
+    Instant::now() + Duration::from_secs(u64::try_from(seconds).unwrap_or(600))
+}
+
+fn refused(response: &mut Response, refusal: Refusal) -> Exit {
+    let exit = if refusal.document.is_empty() {
+        Exit::HostRefused
+    } else {
+        Exit::RequestRefused
+    };
+    response.warnings.extend(refusal.warnings);
+    ended(
+        response,
+        refusal.document.into_iter().chain(refusal.host).collect(),
+        exit,
+    )
+}
+
+/// Puts what a plan says into the response.
+fn tell(plan: Plan, response: &mut Response) {
+    response.changes = plan.changes;
+    response.diff = plan.diffs;
+    response.warnings.extend(plan.warnings);
+    response.pending = plan.pending;
+}
+
+fn plan(host: &mut Host, request: &Request, program: &Program, response: &mut Response) -> Exit {
+    match apply::plan(
+        host,
+        program.stages,
+        &request.desired,
+        request.options.prune,
+        deadline(request),
+    ) {
+        Err(refusal) => refused(response, refusal),
+        Ok((_, plan)) => {
+            response.changed = plan.changed();
+            response.steps = plan.steps.iter().map(StepReport::planned).collect();
+            tell(plan, response);
+            Exit::Done
+        }
+    }
+}
+
+/// One check for each section that the document manages: is anything left to do?
+fn verify(host: &mut Host, request: &Request, program: &Program, response: &mut Response) -> Exit {
+    let plan = match apply::plan(
+        host,
+        program.stages,
+        &request.desired,
+        request.options.prune,
+        deadline(request),
+    ) {
+        Err(refusal) => return refused(response, refusal),
+        Ok((_, plan)) => plan,
+    };
+    for stage in program.stages.iter().filter(|s| s.managed(&request.desired)) {
+        let sections = stage.sections(&request.desired);
+        let open: Vec<Value> = plan
+            .changes
+            .iter()
+            .filter(|c| sections.contains(&c.section.as_str()))
+            .map(|c| json!({ "path": c.path, "found": c.before, "wanted": c.after }))
+            .collect();
+        response.verify.push(Check {
+            name: stage.name().to_owned(),
+            level: "L0",
+            wanted: json!("as in the document"),
+            ok: open.is_empty(),
+            advice: if open.is_empty() {
+                String::new()
+            } else {
+                "run plan to see the difference, apply to remove it".to_owned()
+            },
+            found: if open.is_empty() {
+                json!("as in the document")
+            } else {
+                Value::Array(open)
+            },
+        });
+    }
+    let ok = response.verify.iter().all(|c| c.ok);
+    tell(plan, response);
+    if ok { Exit::Done } else { Exit::Failed }
+}
+
+fn apply_now(
+    host: &mut Host,
+    bytes: &[u8],
+    request: &Request,
+    program: &Program,
+    progress: &mut dyn FnMut(&Progress),
+    watch: &mut dyn Watch,
+    response: &mut Response,
+) -> Exit {
+    let how = How {
+        request: bytes,
+        prune: request.options.prune,
+        on_failure: request.options.on_failure,
+        deadline: deadline(request),
+    };
+    match apply::apply(host, program.stages, &request.desired, &how, watch, progress) {
+        Err(refusal) => refused(response, refusal),
+        Ok(outcome) => {
+            response.changed = outcome.changed;
+            response.steps = outcome.steps;
+            response.transaction = outcome.transaction;
+            tell(outcome.plan, response);
+            let exit = if outcome.errors.is_empty() {
+                Exit::Done
+            } else {
+                Exit::Failed
+            };
+            ended(response, outcome.errors, exit)
+        }
+    }
+}
+
+/// Takes the wanted transaction and all later ones back, the newest first.
+fn rollback(host: &mut Host, request: &Request, response: &mut Response) -> Exit {
+    let journal = Journal::of(&host.root);
+    let mut live = Vec::new();
+    for id in journal.list().unwrap_or_default() {
+        if matches!(journal.head(id), Ok(Some(head)) if matches!(head.phase, Phase::Committed | Phase::Kept))
+        {
+            live.push(id);
+        }
+    }
+    let wanted = match request.options.transaction {
+        Some(number) => u32::try_from(number.get()).ok().filter(|n| live.contains(n)),
+        None => live.last().copied(),
+    };
+    let Some(wanted) = wanted else {
+        let problem = codes::HOST_NO_TRANSACTION.at(
+            Pointer::of("request").key("options").key("transaction"),
+            "there is no such transaction that could be taken back",
+            "`ibplan last` lists those that are kept",
+        );
+        return ended(response, vec![problem], Exit::HostRefused);
+    };
+    response.transaction = Some(wanted);
+    for id in live.into_iter().rev().take_while(|id| *id >= wanted) {
+        match host.take_transaction_back(id) {
+            Err(e) => return ended(response, vec![journal_problem(&e)], Exit::Failed),
+            Ok((records, taken)) => {
+                for (record, undone) in records.iter().zip(&taken.undone).rev() {
+                    response.steps.push(StepReport {
+                        section: record.section.clone(),
+                        action: record.action.verb(),
+                        target: record.action.target(),
+                        disturbs: Vec::new(),
+                        status: if *undone { Status::Undone } else { Status::Failed },
+                    });
+                }
+                response.changed = true;
+                if !taken.problems.is_empty() {
+                    return ended(response, taken.problems, Exit::Failed);
+                }
+            }
+        }
+    }
+    Exit::Done
+}
+
+fn last(host: &Host, request: &Request, response: &mut Response) -> Exit {
+    let journal = Journal::of(&host.root);
+    let ids = match journal.list() {
+        Ok(ids) => ids,
+        Err(e) => return ended(response, vec![journal_problem(&e)], Exit::HostRefused),
+    };
+    let wanted = request
+        .options
+        .transaction
+        .and_then(|n| u32::try_from(n.get()).ok());
+    let mut rows = Vec::new();
+    for id in ids.into_iter().filter(|id| wanted.is_none_or(|w| w == *id)) {
+        let Ok(Some(head)) = journal.head(id) else {
+            continue;
+        };
+        let steps: Vec<String> = journal
+            .records(id)
+            .unwrap_or_default()
+            .iter()
+            .map(|(r, done)| {
+                format!(
+                    "{} {}{}",
+                    r.action.verb(),
+                    r.action.target(),
+                    if *done { "" } else { " (not done)" }
+                )
+            })
+            .collect();
+        rows.push(json!({ "transaction": id, "phase": head.phase, "began": head.began, "sections": head.sections, "steps": steps }));
+    }
+    if rows.is_empty() && wanted.is_some() {
+        let path = Pointer::of("request").key("options").key("transaction");
+        return ended(
+            response,
+            vec![codes::HOST_NO_TRANSACTION.at(
+                path,
+                "there is no such transaction",
+                "`ibplan last` lists those that are kept",
+            )],
+            Exit::HostRefused,
+        );
+    }
+    response.facts = json!({ "transactions": rows });
+    Exit::Done
+}
