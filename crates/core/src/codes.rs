@@ -64,6 +64,8 @@ codes! {
     HOST_NO_PACKAGE_MANAGER = "host.no_package_manager": "A package is wanted and not installed, and the image has no package manager that could install it here. The package is listed under `pending.packages` for whoever builds the image; everything else was written.",
     /// Installing would remove packages.
     HOST_COLLATERAL = "host.collateral_removal": "The package manager's own simulation says that installing the wanted package would remove others. ibplan installs nothing that way. Resolve the conflict by hand first.",
+    /// The package cannot be installed.
+    HOST_PACKAGE_UNAVAILABLE = "host.package_unavailable": "A package is wanted and not installed, and the package manager's own simulation says that it cannot be installed: no repository has it, or what it needs is not there. The message gives its reason. Nothing was touched.",
     /// A bug.
     INTERNAL_BUG = "internal.bug": "ibplan itself failed. Nothing more was done after the point of failure; the next run takes back what was half done. Please report it, with the output of `ibplan capture`.",
 }

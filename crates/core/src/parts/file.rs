@@ -294,9 +294,13 @@ pub fn keep_link(plan: &mut Plan, seen: &SeenFile, target: &str, section: &'stat
     });
 }
 
-/// Plans the folders that are missing above a path.
+/// Plans the folders that are missing above a path, unless a step before makes them.
 fn folders(plan: &mut Plan, seen: &SeenFile, section: &str, because: &[Pointer]) {
     for folder in &seen.missing {
+        let made = |s: &Step| matches!(&s.action, Action::MakeFolder { path, .. } if path == folder);
+        if plan.steps.iter().any(made) {
+            continue;
+        }
         plan.steps.push(Step {
             section: section.to_owned(),
             action: Action::MakeFolder {

@@ -20,8 +20,9 @@ use serde_json::{Value, json};
 pub fn prune(plan: &Plan, sections: &[&str], facts: &Facts, probe: &dyn Probe) -> Result<Plan, ProbeError> {
     let mut out = Plan::default();
     for (path, owned) in &facts.ledger.files {
-        if sections.contains(&owned.section.as_str()) && !claimed(plan, path) {
-            give_back_file(&mut out, path, owned, probe)?;
+        let theirs = claimed(plan, path) || plan.forgets.contains(path);
+        if sections.contains(&owned.section.as_str()) && !theirs {
+            give_back(&mut out, path, owned, &Pointer::of(&owned.section), probe)?;
         }
     }
     for (path, owned) in &facts.ledger.live {
@@ -38,13 +39,19 @@ fn claimed(plan: &Plan, path: &HostPath) -> bool {
     })
 }
 
-fn give_back_file(
+/// Plans that one file or link of the ledger is given back: removed, or its original restored. `pointer` is the part of
+/// the document that says so.
+///
+/// # Errors
+/// Something that must be compared cannot be read.
+pub fn give_back(
     out: &mut Plan,
     path: &HostPath,
     owned: &Owned,
+    pointer: &Pointer,
     probe: &dyn Probe,
 ) -> Result<(), ProbeError> {
-    let pointer = Pointer::of(&owned.section);
+    let pointer = pointer.clone();
     let now = fingerprint(probe, path)?;
     if now.as_deref().is_some_and(|f| f != owned.written) {
         out.warnings.push(codes::HOST_CHANGED_BY_HAND.at(

@@ -1,6 +1,8 @@
 //! The room `subnet_manager`.
 
 pub mod codes;
+pub mod conf;
+pub mod options;
 pub mod want;
 
 use crate::facts::Facts;
