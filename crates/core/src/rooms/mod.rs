@@ -1,6 +1,8 @@
 //! The rooms: one for each section of the document, all with the same furniture (want, seen, plan).
 
 pub mod ipoib;
+#[cfg(test)]
+pub(crate) mod laws;
 pub mod limits;
 pub mod modules;
 pub mod subnet_manager;

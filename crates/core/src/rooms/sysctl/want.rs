@@ -7,8 +7,24 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 /// Kernel parameters by name, in either spelling of sysctl.d(5): `net.core.rmem_max`, `net/ipv4/conf/ib0.8001/rp_filter`
-/// or `net.ipv4.conf.ib0/8001.rp_filter`.
-pub type SysctlWant = BTreeMap<SysctlKey, SysctlValue>;
+/// or `net.ipv4.conf.ib0/8001.rp_filter`. Each key keeps its spelling, so that a pointer leads back to it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SysctlWant {
+    entries: BTreeMap<SysctlKey, (String, SysctlValue)>,
+    twice: Vec<(String, String)>,
+}
+
+impl SysctlWant {
+    /// Key, its spelling in the document, and the wanted value, in order of the keys.
+    pub fn iter(&self) -> impl Iterator<Item = (&SysctlKey, &str, &SysctlValue)> {
+        self.entries.iter().map(|(k, (text, v))| (k, text.as_str(), v))
+    }
+
+    /// Two spellings of one key, both in the document: the first and the one that is refused.
+    pub fn twice(&self) -> &[(String, String)] {
+        &self.twice
+    }
+}
 
 /// A key, kept in its path form below /proc/sys: `net/core/rmem_max`.
 ///
@@ -25,7 +41,8 @@ pub struct SysctlValue(Vec<String>);
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Profile {
-    /// Larger socket buffers and backlog for TCP over IPoIB. Does nothing for verbs traffic.
+    /// Larger socket buffers and backlog for TCP over IPoIB: rmem_max and wmem_max 134217728, tcp_rmem 4096 87380
+    /// 134217728, tcp_wmem 4096 65536 134217728, netdev_max_backlog 250000. Does nothing for verbs traffic.
     IpoibThroughput,
 }
 
@@ -37,20 +54,7 @@ impl SysctlKey {
     pub fn parse(text: &str) -> Result<Self, String> {
         let hint = "write it as sysctl.d(5) does: net.core.rmem_max, or net/ipv4/conf/ib0.8001/rp_filter where a name has a dot";
         let shown = text.escape_debug();
-        let slash_first = text
-            .find(['.', '/'])
-            .is_some_and(|at| text.as_bytes()[at] == b'/');
-        let path: String = if slash_first {
-            text.to_owned()
-        } else {
-            text.chars()
-                .map(|c| match c {
-                    '.' => '/',
-                    '/' => '.',
-                    c => c,
-                })
-                .collect()
-        };
+        let path = path_form(text);
         let words: Vec<&str> = path.split('/').collect();
         let ok = words.len() >= 2
             && path.len() <= 200
@@ -75,15 +79,60 @@ impl SysctlKey {
 
     /// As a drop-in file spells it: dots, with `/` for a dot inside a name.
     pub fn dotted(&self) -> String {
-        self.0
-            .chars()
-            .map(|c| match c {
-                '/' => '.',
-                '.' => '/',
-                c => c,
-            })
-            .collect()
+        swap(&self.0)
     }
+
+    /// The interface whose parameter it is, for `net/{ipv4,ipv6}/{conf,neigh}/LINK/…` and `net/mpls/conf/LINK/…`; `all` and
+    /// `default` are no links.
+    pub fn link(&self) -> Option<&str> {
+        let words: Vec<&str> = self.0.split('/').collect();
+        match words[..] {
+            ["net", "ipv4" | "ipv6", "conf" | "neigh", link, _] | ["net", "mpls", "conf", link, _]
+                if link != "all" && link != "default" =>
+            {
+                Some(link)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Dots for slashes and slashes for dots.
+fn swap(text: &str) -> String {
+    text.chars()
+        .map(|c| match c {
+            '/' => '.',
+            '.' => '/',
+            c => c,
+        })
+        .collect()
+}
+
+/// The path form of a key as a file spells it; globs are kept.
+pub fn path_form(text: &str) -> String {
+    match text.find(['.', '/']) {
+        Some(at) if text.as_bytes()[at] == b'.' => swap(text),
+        _ => text.to_owned(),
+    }
+}
+
+/// An integer as the kernel reads one: decimal, `0x` for hexadecimal, a leading 0 for octal (linux: kernel/sysctl.c,
+/// proc_get_long).
+pub fn integer(token: &str) -> Option<i128> {
+    let (negative, digits) = match token.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, token),
+    };
+    let (base, digits) = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
+        Some(rest) => (16, rest),
+        None if digits.len() > 1 && digits.starts_with('0') => (8, &digits[1..]),
+        None => (10, digits),
+    };
+    if digits.starts_with(['+', '-']) {
+        return None;
+    }
+    let value = i128::from_str_radix(digits, base).ok()?;
+    Some(if negative { -value } else { value })
 }
 
 impl fmt::Display for SysctlKey {
@@ -109,11 +158,111 @@ impl SysctlValue {
             !tokens.is_empty() && text.len() <= 1024 && !text.chars().any(|c| c.is_control() && c != '\t');
         ok.then_some(Self(tokens))
     }
+
+    /// The tokens as integers; `None` when one is not.
+    pub fn integers(&self) -> Option<Vec<i128>> {
+        self.0.iter().map(|t| integer(t)).collect()
+    }
+
+    /// Whether text says the same: token by token, numbers by value, since the kernel prints vectors with tabs and
+    /// numbers in decimal.
+    pub fn same(&self, text: &str) -> bool {
+        let mut other = text.split_whitespace();
+        self.0.iter().all(|mine| {
+            other.next().is_some_and(|theirs| {
+                mine == theirs || matches!((integer(mine), integer(theirs)), (Some(a), Some(b)) if a == b)
+            })
+        }) && other.next().is_none()
+    }
+
+    /// As the kernel will print it, but for its tabs: integers in decimal, tokens separated by blanks.
+    pub fn kernel_text(&self) -> String {
+        self.integers().map_or_else(
+            || self.to_string(),
+            |n| n.iter().map(i128::to_string).collect::<Vec<_>>().join(" "),
+        )
+    }
 }
 
 impl fmt::Display for SysctlValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.join(" "))
+    }
+}
+
+impl<'de> Deserialize<'de> for SysctlWant {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        struct V;
+        impl<'de> Visitor<'de> for V {
+            type Value = SysctlWant;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("kernel parameters by name")
+            }
+
+            fn visit_map<A: de::MapAccess<'de>>(self, mut map: A) -> Result<SysctlWant, A::Error> {
+                let mut want = SysctlWant::default();
+                while let Some(text) = map.next_key::<String>()? {
+                    // A bad key is refused while its value is read: so the error's path names the key.
+                    let (key, value) = map.next_value_seed(Entry(&text))?;
+                    if let Some((first, _)) = want.entries.get(&key) {
+                        want.twice.push((first.clone(), text));
+                    } else {
+                        want.entries.insert(key, (text, value));
+                    }
+                }
+                Ok(want)
+            }
+        }
+        d.deserialize_map(V)
+    }
+}
+
+struct Entry<'a>(&'a str);
+
+impl<'de> de::DeserializeSeed<'de> for Entry<'_> {
+    type Value = (SysctlKey, SysctlValue);
+
+    fn deserialize<D: Deserializer<'de>>(self, d: D) -> Result<Self::Value, D::Error> {
+        let key = SysctlKey::parse(self.0).map_err(de::Error::custom)?;
+        Ok((key, SysctlValue::deserialize(d)?))
+    }
+}
+
+/// One number of a vector given as a list; decimal text too, since templates give it.
+struct Element(String);
+
+impl<'de> Deserialize<'de> for Element {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        struct V;
+        impl Visitor<'_> for V {
+            type Value = Element;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an integer")
+            }
+
+            fn visit_i64<E: de::Error>(self, v: i64) -> Result<Element, E> {
+                Ok(Element(v.to_string()))
+            }
+
+            fn visit_u64<E: de::Error>(self, v: u64) -> Result<Element, E> {
+                Ok(Element(v.to_string()))
+            }
+
+            fn visit_str<E: de::Error>(self, v: &str) -> Result<Element, E> {
+                let digits = v.strip_prefix('-').unwrap_or(v);
+                if (1..=20).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit()) {
+                    Ok(Element(v.to_owned()))
+                } else {
+                    Err(E::custom(refusal(
+                        format!("\"{}\" is not an integer", v.escape_debug()),
+                        "give the numbers of the vector",
+                    )))
+                }
+            }
+        }
+        d.deserialize_any(V)
     }
 }
 
@@ -152,8 +301,8 @@ impl<'de> Deserialize<'de> for SysctlValue {
 
             fn visit_seq<A: de::SeqAccess<'de>>(self, mut seq: A) -> Result<SysctlValue, A::Error> {
                 let mut tokens = Vec::new();
-                while let Some(one) = seq.next_element::<i64>()? {
-                    tokens.push(one.to_string());
+                while let Some(Element(one)) = seq.next_element()? {
+                    tokens.push(one);
                 }
                 if tokens.is_empty() {
                     return Err(de::Error::custom(refusal(
@@ -165,6 +314,21 @@ impl<'de> Deserialize<'de> for SysctlValue {
             }
         }
         d.deserialize_any(V)
+    }
+}
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for SysctlWant {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Sysctl".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        <BTreeMap<SysctlKey, SysctlValue>>::json_schema(generator)
     }
 }
 
@@ -196,7 +360,10 @@ impl schemars::JsonSchema for SysctlValue {
             "anyOf": [
                 { "type": "integer" },
                 { "type": "string", "maxLength": 1024, "pattern": "^[^\\u0000-\\u0008\\u000a-\\u001f\\u007f-\\u009f]*[^\\u0000-\\u0020\\u007f-\\u009f][^\\u0000-\\u0008\\u000a-\\u001f\\u007f-\\u009f]*$" },
-                { "type": "array", "minItems": 1, "items": { "type": "integer" } },
+                { "type": "array", "minItems": 1, "items": { "anyOf": [
+                    { "type": "integer" },
+                    { "type": "string", "pattern": "^-?[0-9]{1,20}$" },
+                ] } },
             ],
         })
     }
