@@ -115,6 +115,34 @@ impl Fake {
         }
     }
 
+    /// Whether two hosts are the same; the order in which packages are recorded does not count.
+    pub fn same_as(&self, other: &Self) -> bool {
+        self.differences(other).is_empty()
+    }
+
+    /// What differs between two hosts, for a message.
+    pub fn differences(&self, other: &Self) -> Vec<String> {
+        let mut out: Vec<String> = self
+            .entries
+            .keys()
+            .chain(other.entries.keys())
+            .filter(|k| self.entries.get(*k) != other.entries.get(*k))
+            .map(|k| format!("{k}: {:?} and {:?}", self.entries.get(k), other.entries.get(k)))
+            .collect();
+        let answers = |host: &Self| -> Vec<(&str, String)> {
+            host.answers
+                .iter()
+                .filter(|(_, o)| !o.stdout.trim().is_empty())
+                .map(|(k, o)| (*k, o.stdout.trim().to_owned()))
+                .collect()
+        };
+        if answers(self) != answers(other) {
+            out.push(format!("answers: {:?} and {:?}", answers(self), answers(other)));
+        }
+        out.dedup();
+        out
+    }
+
     fn parents(&mut self, at: &HostPath) {
         let mut up = at.parent();
         while let Some(folder) = up {

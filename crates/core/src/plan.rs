@@ -1,6 +1,6 @@
 //! A plan: what differs, in the document's terms, and the steps between.
 
-use crate::action::Action;
+use crate::action::{Action, UnitDo};
 use crate::pointer::Pointer;
 use crate::problem::Problem;
 use crate::types::HostPath;
@@ -85,6 +85,28 @@ pub struct Step {
     pub because: Vec<Pointer>,
     /// What it disturbs.
     pub disturbs: Vec<Disturbance>,
+}
+
+/// The order in which steps are taken back: the last first, but what starts or restarts a unit comes after everything else, so
+/// that no service starts on the configuration that is just being taken back.
+pub fn undo_order<'a>(undos: impl IntoIterator<Item = Option<&'a Action>>) -> Vec<usize> {
+    let starts = |undo: Option<&Action>| {
+        matches!(
+            undo,
+            Some(Action::Unit {
+                act: UnitDo::Start | UnitDo::Restart | UnitDo::Reload,
+                ..
+            })
+        )
+    };
+    let (late, mut order): (Vec<_>, Vec<_>) =
+        undos.into_iter().enumerate().partition(|(_, undo)| starts(*undo));
+    order.reverse();
+    order
+        .into_iter()
+        .chain(late.into_iter().rev())
+        .map(|(at, _)| at)
+        .collect()
 }
 
 /// A file as shown in a diff: the shape that Ansible prints.

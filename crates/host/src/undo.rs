@@ -5,9 +5,10 @@ use crate::host::Host;
 use crate::journal::{Journal, JournalError, Phase, Record};
 use crate::perform::PerformError;
 use crate::watch::Nothing;
-use ibplan_core::action::{Action, Expect, UnitDo, digest};
+use ibplan_core::action::{Action, Expect, digest};
 use ibplan_core::codes;
 use ibplan_core::facts::Scope;
+use ibplan_core::plan::undo_order;
 use ibplan_core::pointer::Pointer;
 use ibplan_core::probe::Probe;
 use ibplan_core::problem::Problem;
@@ -33,24 +34,28 @@ impl Host {
             undone: vec![false; records.len()],
             problems: Vec::new(),
         };
-        let mut units = Vec::new();
-        for (at, record) in records.iter().enumerate().rev() {
-            match &record.undo {
-                Some(Action::Unit {
-                    act: UnitDo::Start | UnitDo::Restart | UnitDo::Reload,
-                    ..
-                }) => units.push(at),
-                _ => self.take_one_back(at, record, &mut taken),
+        let order = undo_order(records.iter().map(|r| r.undo.as_ref()));
+        let is_unit = |at: usize| matches!(records[at].undo, Some(Action::Unit { .. }));
+        let mut reload =
+            self.scope() == Scope::Live && records.iter().any(|r| r.action == Action::ReloadUnits);
+        let last_file = order.iter().rposition(|at| !is_unit(*at));
+        for (n, at) in order.iter().enumerate() {
+            if reload && last_file.is_none_or(|last| n > last) {
+                reload = false;
+                report(
+                    self.quietly(&Action::ReloadUnits),
+                    &Action::ReloadUnits,
+                    &mut taken,
+                );
             }
+            self.take_one_back(*at, &records[*at], &mut taken);
         }
-        if self.scope() == Scope::Live && records.iter().any(|r| r.action == Action::ReloadUnits) {
-            let done = self.quietly(&Action::ReloadUnits);
-            report(done, &Action::ReloadUnits, &mut taken);
-        }
-        for at in units {
-            if let Some(record) = records.get(at) {
-                self.take_one_back(at, record, &mut taken);
-            }
+        if reload {
+            report(
+                self.quietly(&Action::ReloadUnits),
+                &Action::ReloadUnits,
+                &mut taken,
+            );
         }
         taken
     }

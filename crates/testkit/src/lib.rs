@@ -1,1 +1,5 @@
-//! Placeholder of the crate's map.
+//! What tests share: captured hosts, the laws, random documents, harnesses around real tools.
+
+pub mod documents;
+pub mod hosts;
+pub mod laws;
