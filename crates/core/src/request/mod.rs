@@ -2,6 +2,7 @@
 
 mod json;
 mod shape;
+mod strict;
 
 pub use json::{MAX_BYTES, MAX_DEPTH, parse_strict};
 pub use shape::read_document;

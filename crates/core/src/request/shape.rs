@@ -3,6 +3,7 @@
 //! serde stops at the first mistake. So a mistake is written down, the value that holds it is taken out, and the rest is
 //! read again, until it can be read or nothing is left to take out.
 
+use super::strict::Strict;
 use crate::codes;
 use crate::pointer::Pointer;
 use crate::problem::Problem;
@@ -31,7 +32,7 @@ pub(super) fn typed<T: DeserializeOwned>(
     let mut tree = Tree::new(value);
     let mut blamed: Vec<Vec<Key>> = Vec::new();
     for _ in 0..MOST {
-        let error = match serde_path_to_error::deserialize::<_, T>(tree.value.clone()) {
+        let error = match serde_path_to_error::deserialize::<_, T>(Strict(&tree.value)) {
             Ok(typed) => return Some(typed),
             Err(error) => error,
         };

@@ -1,5 +1,8 @@
 //! IP addresses with their prefix, networks and gateways.
 
+#[cfg(feature = "schema")]
+mod pattern;
+
 use super::{refusal, string_newtype};
 use ipnet::IpNet;
 use std::fmt;
@@ -12,6 +15,14 @@ use std::net::IpAddr;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Address(IpNet);
 
+/// Address and prefix length. Leading zeros are refused in both: 010 is 8 to some programs and 10 to others.
+fn parse_net(text: &str) -> Option<IpNet> {
+    let (address, length) = text.split_once('/')?;
+    let plain = length.bytes().all(|b| b.is_ascii_digit()) && (length == "0" || !length.starts_with('0'));
+    let length = length.parse().ok().filter(|_| plain)?;
+    IpNet::new(address.parse().ok()?, length).ok()
+}
+
 impl Address {
     /// Reads `address/length`.
     ///
@@ -23,7 +34,7 @@ impl Address {
         if text.parse::<IpAddr>().is_ok() {
             return Err(refusal(format!("address {shown} has no prefix length"), hint));
         }
-        let net: IpNet = text.parse().map_err(|_| {
+        let net = parse_net(text).ok_or_else(|| {
             refusal(
                 format!("\"{shown}\" is not an address with a prefix length"),
                 hint,
@@ -88,10 +99,8 @@ impl Network {
         if text == "default" {
             return Ok(Self::Default);
         }
-        let net: IpNet = text
-            .parse()
-            .map_err(|_| refusal(format!("\"{shown}\" is not a network"), hint))?;
-        if net.prefix_len() == 0 {
+        let net = parse_net(text).ok_or_else(|| refusal(format!("\"{shown}\" is not a network"), hint))?;
+        if net.prefix_len() == 0 && net.addr().is_unspecified() {
             return Ok(Self::Default);
         }
         if net.trunc() != net {
@@ -150,19 +159,19 @@ impl fmt::Display for Gateway {
 string_newtype!(
     Address,
     "Address",
-    "^[0-9a-fA-F:.]+/[0-9]{1,3}$",
+    pattern::address(),
     "Address with prefix length: 192.168.10.1/24 or fd00:10::1/64."
 );
 string_newtype!(
     Network,
     "Network",
-    "^(default|[0-9a-fA-F:.]+/[0-9]{1,3})$",
+    pattern::network(),
     "Network such as 10.20.0.0/16, or default."
 );
 string_newtype!(
     Gateway,
     "Gateway",
-    "^[0-9a-fA-F:.]+$",
+    pattern::gateway(),
     "Address of a router, without a prefix length."
 );
 
@@ -192,6 +201,9 @@ mod tests {
             "x/24",
             "",
             "1.2.3/24",
+            "10.0.0.1/08",
+            "10.0.0.1/+8",
+            "192.168.010.1/24",
         ] {
             assert!(Address::parse(wrong).is_err(), "{wrong} was taken");
         }
@@ -205,7 +217,7 @@ mod tests {
                 .unwrap_err()
                 .contains("10.20.0.0/16")
         );
-        assert!(Network::parse("10.20.0.0").is_err());
+        assert!(Network::parse("10.20.0.0").is_err() && Network::parse("10.20.0.1/0").is_err());
         assert!(Gateway::parse("10.0.0.1/24").is_err() && Gateway::parse("::").is_err());
     }
 }

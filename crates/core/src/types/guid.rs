@@ -70,7 +70,7 @@ impl fmt::Display for Guid {
 string_newtype!(
     Guid,
     "Guid",
-    "^(0x0*(?![fF]{16}$)[1-9a-fA-F][0-9a-fA-F]{0,15}|(?!0000:0000:0000:0000$|[fF]{4}:[fF]{4}:[fF]{4}:[fF]{4}$)[0-9a-fA-F]{4}(:[0-9a-fA-F]{4}){3})$",
+    "^(0x(?!0+$|[fF]{16}$)[0-9a-fA-F]{1,16}|(?!0000:0000:0000:0000$|[fF]{4}:[fF]{4}:[fF]{4}:[fF]{4}$)[0-9a-fA-F]{4}(:[0-9a-fA-F]{4}){3})$",
     "Port GUID, 64 bits: 0x and up to 16 hexadecimal digits, or four groups of four. 0 and all ones are refused."
 );
 

@@ -70,7 +70,7 @@ impl ModuleName {
 name_type!(
     /// A systemd service, with or without `.service`: `slurmd`, `opensm@1.service` (systemd.unit(5)).
     UnitName, "UnitName", "the name of a systemd service", 200,
-    "^[A-Za-z0-9_][A-Za-z0-9:_.\\\\@-]{0,199}$",
+    "^(?!.*\\.\\.)[A-Za-z0-9_][A-Za-z0-9:_.\\\\@-]{0,199}$",
     |t| made_of(t, b":_.\\@-") && t.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_') && !t.contains(".."),
     "give a service name such as slurmd or slurmd.service"
 );

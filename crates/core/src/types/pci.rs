@@ -20,10 +20,11 @@ impl PciAddress {
             lower
         };
         let hex = |s: &str, n: usize| s.len() == n && s.bytes().all(|b| b.is_ascii_hexdigit());
-        let parts: Vec<&str> = full.split([':', '.']).collect();
-        let ok = full.matches(':').count() == 2
-            && matches!(parts.as_slice(), [domain, bus, dev, f]
-                if hex(domain, 4) && hex(bus, 2) && hex(dev, 2) && f.len() == 1 && matches!(f.as_bytes()[0], b'0'..=b'7'));
+        let parts: Vec<&str> = full.split(':').collect();
+        let ok = matches!(parts.as_slice(), [domain, bus, function]
+        if hex(domain, 4) && hex(bus, 2) && function.split_once('.').is_some_and(|(dev, f)| {
+            hex(dev, 2) && matches!(f.as_bytes(), [b'0'..=b'7'])
+        }));
         if ok {
             Ok(Self(full))
         } else {

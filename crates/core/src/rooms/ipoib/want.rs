@@ -1,8 +1,8 @@
 //! The sections `ipoib` and `bonds`.
 
 use crate::rooms::subnet_manager::want::PortSelector;
-use crate::types::{Address, Gateway, IfName, MtuWant, Network, Num, PKey};
-use serde::Deserialize;
+use crate::types::{Address, Gateway, IfName, MtuWant, Network, Num, PKey, refusal};
+use serde::{Deserialize, Deserializer, de};
 
 /// One IPoIB interface with its P_Key children. `interface` or `port` names it, not both.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -101,6 +101,7 @@ pub struct BondWant {
     /// Name, such as bond0.
     pub name: IfName,
     /// Member interfaces: IPoIB interfaces or P_Key children, at least one.
+    #[serde(deserialize_with = "at_least_one")]
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub ports: Vec<IfName>,
     /// Bonding mode; the kernel refuses any other over IPoIB. Default: active-backup.
@@ -155,6 +156,17 @@ pub enum BondMode {
     /// Refused: needs Ethernet.
     #[serde(rename = "balance-alb")]
     BalanceAlb,
+}
+
+fn at_least_one<'de, D: Deserializer<'de>>(d: D) -> Result<Vec<IfName>, D::Error> {
+    let ports = Vec::deserialize(d)?;
+    if ports.is_empty() {
+        return Err(de::Error::custom(refusal(
+            "a bond without members carries nothing",
+            "name the IPoIB interfaces that it joins, such as [ib0, ib1]",
+        )));
+    }
+    Ok(ports)
 }
 
 const fn auto_mtu() -> MtuWant {

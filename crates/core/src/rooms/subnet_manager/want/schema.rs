@@ -16,7 +16,7 @@ macro_rules! schema {
     };
 }
 
-const GUID: &str = "0x0*(?![fF]{16}$)[1-9a-fA-F][0-9a-fA-F]{0,15}|(?!0000:0000:0000:0000$|[fF]{4}:[fF]{4}:[fF]{4}:[fF]{4}$)[0-9a-fA-F]{4}(:[0-9a-fA-F]{4}){3}";
+const GUID: &str = "0x(?!0+$|[fF]{16}$)[0-9a-fA-F]{1,16}|(?!0000:0000:0000:0000$|[fF]{4}:[fF]{4}:[fF]{4}:[fF]{4}$)[0-9a-fA-F]{4}(:[0-9a-fA-F]{4}){3}";
 
 schema!(
     PartitionName,
