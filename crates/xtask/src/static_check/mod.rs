@@ -106,7 +106,6 @@ fn too_long(file: &Source) -> Option<String> {
 const DISTRIBUTIONS: &[&str] = &[
     "almalinux",
     "amzn",
-    "arch",
     "centos",
     "debian",
     "fedora",
@@ -131,7 +130,7 @@ fn distribution_names(file: &Source) -> Vec<String> {
     let shipped = SHIPPED
         .iter()
         .any(|c| file.name.starts_with(&format!("crates/{c}/src/")));
-    if !shipped || !file.is_rust() || file.name.contains("/src/distro/") || file.name.ends_with("/tests.rs") {
+    if !shipped || !file.is_rust() || file.name.contains("/src/distro/") || source::is_test(&file.name) {
         return Vec::new();
     }
     let mut found = Vec::new();

@@ -78,6 +78,11 @@ fn is_source(path: &Path) -> bool {
     kind.is_some_and(|k| KINDS.contains(&k)) || path == shell::root().join(".ci/run")
 }
 
+/// Whether a file holds nothing but tests.
+pub(crate) fn is_test(name: &str) -> bool {
+    name.ends_with("/tests.rs") || name.contains("/tests/")
+}
+
 /// Whether a line has a word that does not go on into letters on either side.
 pub(crate) fn has_word(line: &str, word: &str) -> bool {
     line.match_indices(word).any(|(at, _)| {
