@@ -2017,6 +2017,30 @@ def debian12_cx6():
 
 
 @host
+def debian12_cx3():
+    """Debian 12 with a card that can still do connected mode, both ports ACTIVE."""
+    h, names = debian12(
+        "debian12-cx3",
+        "Debian 12 with one two-port ConnectX-3 and ifupdown; port 1 ACTIVE, port 2 without a cable; opensm not installed, no package tool in the tree",
+        (VERBS, MLX4, FABRIC),
+    )
+    card = pci(
+        h, "0000:03:00.0", "15b3:1003", "0280", "mlx4_core", link="gen3", width=8, subsystem=SUB["1003"], vfs=(0, 8)
+    )
+    h.attrs(card.path, {"mlx4_port1": "ib", "mlx4_port2": "ib"})
+    ports = [
+        ib_port("0002:c903:00b7:5d11", rate="56 Gb/sec (4X FDR)", lid="0x5", sm_lid="0x1", cap=CAP4),
+        ib_port("0002:c903:00b7:5d12", "DOWN", lid="0x0", cap=CAP4),
+    ]
+    rdma(h, card, "mlx4_0", ports, node="0002:c903:00b7:5d10", image="0002:c903:00b7:5d13", **CX3)
+    for number, port in enumerate(ports):
+        link = dict(up=True) if number == 0 else {}
+        ipoib(h, card, f"ib{number}", port["guid"], qpn=0x000218 + number, legacy=True, port=number + 1, **link)
+    debian_units(h)
+    return close(h, names)
+
+
+@host
 def debian13_cx7():
     """Debian 13: no /etc/sysctl.conf, no source line in interfaces, a card in a slower slot."""
     h = Host(

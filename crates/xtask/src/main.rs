@@ -2,12 +2,14 @@
 //!
 //! | module | what |
 //! | --- | --- |
+//! | [`demo`] | the main job on real input |
 //! | [`setup`] | installs what tests need |
 //! | [`suite`] | every check, build and test, counted |
 //! | [`generate`] | schemas and reference pages, from the Rust types |
 //! | [`static_check`] | rules of the house that no compiler knows |
 //! | [`shell`], [`tally`] | running programs; counting |
 
+mod demo;
 mod generate;
 mod setup;
 mod shell;
@@ -28,6 +30,8 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Chore {
+    /// The main job on real input: two captured hosts brought to a document, shown unchanged, and taken back.
+    Demo,
     /// Install what the tests need: Debian packages, Rust targets and components, cargo-deny.
     Setup,
     /// Set up, then run every check and test; the last line is `N passed, N failed`.
@@ -48,6 +52,7 @@ enum Chore {
 
 fn main() -> ExitCode {
     let done = match Arguments::parse().chore {
+        Chore::Demo => demo::run(),
         Chore::Setup => setup::run(),
         Chore::Test { long } => return suite::run(long),
         Chore::Generate { check } => generate::run(check),

@@ -143,7 +143,7 @@ fn components() -> Result<()> {
     Ok(())
 }
 
-fn targets() -> Result<()> {
+pub(crate) fn targets() -> Result<()> {
     let missing: Vec<&str> = TARGETS.iter().copied().filter(|t| !has_target(t)).collect();
     if missing.is_empty() {
         println!("setup: targets {} are installed", TARGETS.join(", "));

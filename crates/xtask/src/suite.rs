@@ -87,6 +87,11 @@ impl Libc {
     }
 }
 
+/// The target of the static programs on this machine.
+pub(crate) fn static_target() -> &'static str {
+    musl_or_glibc().target()
+}
+
 fn build_x86_64(libc: Libc) -> Command {
     let mut build = cargo(&[
         "build",
