@@ -4,7 +4,7 @@ use crate::host::Host;
 use crate::serve::Program;
 use ibplan_core::codes;
 use ibplan_core::engine;
-use ibplan_core::facts;
+use ibplan_core::facts::{self, Scope};
 use ibplan_core::pointer::Pointer;
 use ibplan_core::probe::{Kind, Meta, Output, Probe, ProbeError, Query, RECORDS};
 use ibplan_core::protocol::{Exit, Response};
@@ -118,9 +118,14 @@ pub(crate) fn capture(
             return Exit::HostRefused;
         }
     };
-    // What a plan of this document would read; its refusals do not matter here.
-    for stage in program.stages {
-        let _ = stage.plan(&request.desired, &facts, &recorder);
+    // What a plan of this document would read, of an image and of a replayed host; its refusals do not matter here.
+    for scope in [host.scope(), Scope::Replay] {
+        let Ok(facts) = facts::read(&recorder, scope) else {
+            continue;
+        };
+        for stage in program.stages {
+            let _ = stage.plan(&request.desired, &facts, &recorder);
+        }
     }
     let about = json!({
         "name": "captured",

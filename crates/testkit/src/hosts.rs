@@ -10,7 +10,11 @@ use std::path::{Path, PathBuf};
 
 /// The folder of the captured hosts.
 pub fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/hosts")
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.ancestors()
+        .nth(2)
+        .expect("the repository")
+        .join("tests/hosts")
 }
 
 /// Names of all captured hosts, sorted.
