@@ -101,6 +101,25 @@ impl<const MIN: i64, const MAX: i64> schemars::JsonSchema for Num<MIN, MAX> {
     }
 }
 
+/// An integer as the kernel reads one: decimal, `0x` for hexadecimal, a leading 0 for octal (linux: kernel/sysctl.c,
+/// proc_get_long; lib/kstrtox.c).
+pub fn kernel_integer(token: &str) -> Option<i128> {
+    let (negative, digits) = match token.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, token),
+    };
+    let (base, digits) = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
+        Some(rest) => (16, rest),
+        None if digits.len() > 1 && digits.starts_with('0') => (8, &digits[1..]),
+        None => (10, digits),
+    };
+    if digits.starts_with(['+', '-']) {
+        return None;
+    }
+    let value = i128::from_str_radix(digits, base).ok()?;
+    Some(if negative { -value } else { value })
+}
+
 /// A regular expression that matches exactly the decimal forms of `min..=max`, so that a validator and serde agree.
 #[cfg(any(feature = "schema", test))]
 pub fn range_pattern(min: i64, max: i64) -> String {

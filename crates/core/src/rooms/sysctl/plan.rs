@@ -2,13 +2,14 @@
 
 use super::owners::{OWN, Owner, Turn};
 use super::seen::{Live, Seen, proc_path};
-use super::want::{SysctlKey, SysctlValue, integer};
+use super::want::{SysctlKey, SysctlValue};
 use super::{Entry, Wanted, codes};
 use crate::action::Action;
 use crate::facts::{Facts, Init};
 use crate::parts::file::{self, KeptFile};
 use crate::plan::{Change, Claim, Plan, Step};
 use crate::pointer::Pointer;
+use crate::types::num::kernel_integer as integer;
 use serde_json::{Value, json};
 
 /// The section that keeps drop-in and values.

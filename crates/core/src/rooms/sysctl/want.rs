@@ -1,5 +1,6 @@
 //! The sections `sysctl` and `sysctl_profile`.
 
+use crate::types::num::kernel_integer as integer;
 use crate::types::refusal;
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -114,25 +115,6 @@ pub fn path_form(text: &str) -> String {
         Some(at) if text.as_bytes()[at] == b'.' => swap(text),
         _ => text.to_owned(),
     }
-}
-
-/// An integer as the kernel reads one: decimal, `0x` for hexadecimal, a leading 0 for octal (linux: kernel/sysctl.c,
-/// proc_get_long).
-pub fn integer(token: &str) -> Option<i128> {
-    let (negative, digits) = match token.strip_prefix('-') {
-        Some(rest) => (true, rest),
-        None => (false, token),
-    };
-    let (base, digits) = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
-        Some(rest) => (16, rest),
-        None if digits.len() > 1 && digits.starts_with('0') => (8, &digits[1..]),
-        None => (10, digits),
-    };
-    if digits.starts_with(['+', '-']) {
-        return None;
-    }
-    let value = i128::from_str_radix(digits, base).ok()?;
-    Some(if negative { -value } else { value })
 }
 
 impl fmt::Display for SysctlKey {

@@ -1,0 +1,190 @@
+//! Wanted and seen compared: lines for PAM sessions, drop-ins for services.
+
+use super::codes;
+use super::rules::{service_at, users_at};
+use super::seen::{DROP_IN, OWN, Seen, SeenService, parse};
+use super::want::{LimitsWant, MemlockWant};
+use crate::facts::{Facts, Init};
+use crate::parts::file::{self, KeptFile};
+use crate::parts::unit;
+use crate::plan::{Change, Plan};
+use crate::pointer::Pointer;
+use serde_json::{Map, Value, json};
+
+const SECTION: &str = "limits";
+
+/// The plan.
+pub fn plan(want: &LimitsWant, seen: &Seen, facts: &Facts) -> Plan {
+    let mut plan = Plan::default();
+    if !want.users.is_empty() {
+        users(&mut plan, want, seen);
+    }
+    let mut changed = Vec::new();
+    for (index, service) in seen.services.iter().enumerate() {
+        if drop_in(&mut plan, want.memlock, index, service) {
+            changed.push(service_at(index));
+        }
+        told(
+            &mut plan,
+            want.memlock,
+            index,
+            service,
+            changed.contains(&service_at(index)),
+            facts,
+        );
+    }
+    if !changed.is_empty() && facts.scope.live() && facts.init == (Init::Systemd { running: true }) {
+        unit::reread(&mut plan, SECTION, &changed);
+    }
+    plan
+}
+
+fn kib(want: MemlockWant) -> Option<u64> {
+    want.number().and_then(|n| u64::try_from(n).ok())
+}
+
+/// As limits.conf(5) has it: `unlimited` or KiB.
+fn word(kib: Option<u64>) -> String {
+    kib.map_or_else(|| "unlimited".to_owned(), |n| n.to_string())
+}
+
+fn shown(kib: Option<u64>) -> Value {
+    kib.map_or_else(|| json!("unlimited"), |n| json!(n))
+}
+
+fn users(plan: &mut Plan, want: &LimitsWant, seen: &Seen) {
+    let limit = kib(want.memlock);
+    let lines = parse(&seen.file.text().unwrap_or_default());
+    let mut before = Map::new();
+    for line in &lines {
+        let kind = match (line.soft, line.hard) {
+            (true, true) => "-",
+            (true, false) => "soft",
+            _ => "hard",
+        };
+        before.insert(format!("{} {kind}", line.domain), shown(line.kib));
+    }
+    let mut after = Map::new();
+    let mut text = "# Written by ibplan; changes made here by hand are lost.\n\
+                    # Read by pam_limits at login, for sessions only (limits.conf(5)); services have drop-ins instead.\n"
+        .to_owned();
+    for user in &want.users {
+        for kind in ["soft", "hard"] {
+            text.push_str(&format!("{user} {kind} memlock {}\n", word(limit)));
+            after.insert(format!("{user} {kind}"), shown(limit));
+        }
+    }
+    let mut because = Vec::new();
+    if before != after {
+        let before = if before.is_empty() {
+            Value::Null
+        } else {
+            before.into()
+        };
+        plan.changes
+            .push(Change::now(users_at(), before, Value::Object(after)));
+        because.push(users_at());
+    }
+    file::keep(
+        plan,
+        &seen.file,
+        KeptFile::own(SECTION, text, users_at(), because),
+    );
+    for (path, lines) in &seen.later {
+        for line in lines.iter().filter(|l| l.kib != limit) {
+            if want.users.iter().any(|u| u.as_str() == line.domain) {
+                plan.warnings.push(codes::OTHER_OWNER.at(
+                    users_at(),
+                    format!(
+                        "{path} is read after {OWN} and gives {} memlock {}",
+                        line.domain,
+                        word(line.kib)
+                    ),
+                    format!("remove the line from {path}"),
+                ));
+            }
+        }
+    }
+}
+
+/// As systemd.exec(5) has it: `infinity` or bytes.
+fn systemd(want: MemlockWant) -> String {
+    match kib(want) {
+        None => "infinity".to_owned(),
+        Some(n) => n.saturating_mul(1024).to_string(),
+    }
+}
+
+/// The drop-in of one service; `true` when it is written.
+fn drop_in(plan: &mut Plan, want: MemlockWant, index: usize, service: &SeenService) -> bool {
+    let value = systemd(want);
+    let text = format!(
+        "# Written by ibplan; changes made here by hand are lost.\n\
+         # limits.conf does not reach services: systemd.exec(5), LimitMEMLOCK=, in bytes.\n\
+         [Service]\nLimitMEMLOCK={value}\n"
+    );
+    let now = unit::words(
+        &service.file.text().unwrap_or_default(),
+        "Service",
+        "LimitMEMLOCK",
+    )
+    .pop();
+    let mut because: Vec<Pointer> = Vec::new();
+    if now.as_deref() != Some(value.as_str()) {
+        plan.changes.push(Change::now(
+            service_at(index),
+            now.map_or(Value::Null, Value::String),
+            Value::String(value),
+        ));
+        because.push(service_at(index));
+    }
+    let steps = plan.steps.len();
+    file::keep(
+        plan,
+        &service.file,
+        KeptFile::own(SECTION, text, service_at(index), because),
+    );
+    plan.steps.len() > steps
+}
+
+/// What the administrator should know of one service. It is never restarted: jobs may run below it.
+fn told(
+    plan: &mut Plan,
+    want: MemlockWant,
+    index: usize,
+    service: &SeenService,
+    written: bool,
+    facts: &Facts,
+) {
+    let name = &service.unit;
+    if !service.installed {
+        plan.warnings.push(codes::NO_SUCH_UNIT.at(
+            service_at(index),
+            format!("there is no unit {name} on this host"),
+            "check the name; the limit counts once the service is installed",
+        ));
+    }
+    let limit = systemd(want);
+    for (path, value) in service.later.iter().filter(|(_, v)| *v != limit) {
+        plan.warnings.push(codes::OTHER_OWNER.at(
+            service_at(index),
+            format!("{path} is read after {DROP_IN} and gives {name} LimitMEMLOCK={value}"),
+            format!("remove the line from {path}"),
+        ));
+    }
+    let bytes = kib(want).map(|n| n.saturating_mul(1024));
+    let old = match service.running {
+        Some(now) => now != bytes,
+        None => written && service.installed && facts.scope.live(),
+    };
+    if old {
+        let has = match service.running {
+            Some(Some(now)) => format!(" (its main process has {now} bytes)"),
+            Some(None) => " (its main process has no limit)".to_owned(),
+            None => String::new(),
+        };
+        plan.pending.reboot.push(format!(
+            "{name}: LimitMEMLOCK={limit} counts when the service is next started{has}"
+        ));
+    }
+}
