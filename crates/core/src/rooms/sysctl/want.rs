@@ -323,8 +323,7 @@ impl schemars::JsonSchema for SysctlKey {
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
         schemars::json_schema!({
             "type": "string",
-            "maxLength": 200,
-            "pattern": "^(?!\\.\\.?/)(?!.*/\\.\\.?(/|$))(?!.*//)([A-Za-z0-9_:@+-]+/[A-Za-z0-9_.:@+/-]*[A-Za-z0-9_.:@+-]|(?!.*\\.\\.)(?!.*\\.//?(\\.|$))[A-Za-z0-9_:@+-]+\\.[A-Za-z0-9_.:@+/-]*[A-Za-z0-9_:@+/-])$",
+            "pattern": "^(?=.{1,200}$)[A-Za-z0-9_:@+-]+((/(?!\\.{1,2}(/|$))[A-Za-z0-9_.:@+-]+)+|(\\.(?!/{1,2}(\\.|$))[A-Za-z0-9_/:@+-]+)+)$",
             "description": "Kernel parameter: net.core.rmem_max, or net/ipv4/conf/ib0.8001/rp_filter where a name has a dot.",
         })
     }
