@@ -7,8 +7,10 @@
 //! | [`suite`] | every check, build and test, counted |
 //! | [`generate`] | schemas and reference pages, from the Rust types |
 //! | [`static_check`] | rules of the house that no compiler knows |
+//! | [`bench`] | speed and size against the budget |
 //! | [`shell`], [`tally`] | running programs; counting |
 
+mod bench;
 mod demo;
 mod generate;
 mod setup;
@@ -48,6 +50,8 @@ enum Chore {
     },
     /// Check the rules of the house that no compiler knows.
     StaticCheck,
+    /// Measure speed and size, and print them beside the budget.
+    Bench,
 }
 
 fn main() -> ExitCode {
@@ -57,6 +61,7 @@ fn main() -> ExitCode {
         Chore::Test { long } => return suite::run(long),
         Chore::Generate { check } => generate::run(check),
         Chore::StaticCheck => static_check::run(),
+        Chore::Bench => bench::run(),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

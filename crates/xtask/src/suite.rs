@@ -5,6 +5,7 @@ use crate::tally::{Line, Tally};
 use crate::{generate, setup, static_check};
 use anyhow::{Context, Result, bail};
 use std::io::{BufRead, BufReader, Write};
+use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
 
 /// Names the folder of the static programs to the tests that run them.
@@ -105,6 +106,22 @@ fn build_x86_64(libc: Libc) -> Command {
         build.env("RUSTFLAGS", "-C target-feature=+crt-static");
     }
     build
+}
+
+/// The target of the static programs of this machine's kind.
+pub(crate) fn static_target() -> &'static str {
+    musl_or_glibc().target()
+}
+
+/// Builds the static programs of this machine's kind and names their folder.
+pub(crate) fn static_programs() -> Result<PathBuf> {
+    let libc = musl_or_glibc();
+    show(build_x86_64(libc))?;
+    folder_of(libc)
+}
+
+fn folder_of(libc: Libc) -> Result<PathBuf> {
+    Ok(shell::target_dir()?.join(libc.target()).join("release"))
 }
 
 fn tests(tally: &mut Tally, long: bool) {
