@@ -108,11 +108,6 @@ fn build_x86_64(libc: Libc) -> Command {
     build
 }
 
-/// The target of the static programs of this machine's kind.
-pub(crate) fn static_target() -> &'static str {
-    musl_or_glibc().target()
-}
-
 /// Builds the static programs of this machine's kind and names their folder.
 pub(crate) fn static_programs() -> Result<PathBuf> {
     let libc = musl_or_glibc();
