@@ -9,7 +9,7 @@ codes! {
     /// A key stands twice.
     REQUEST_DUPLICATE_KEY = "request.duplicate_key": "The same key stands twice in one object. Most readers would silently take the last one, so the document that you see is not the document that would be obeyed. Remove one of the two.",
     /// Too large.
-    REQUEST_TOO_LARGE = "request.too_large": "The request has more bytes than any host document needs (16 MiB). It is refused before it is parsed. Check what was sent to standard input.",
+    REQUEST_TOO_LARGE = "request.too_large": "The request has more bytes than any host document needs (16 MiB), or the aliases of a YAML file unfold to more values than that (100 000). It is refused before it is understood, to bound time and memory. Check what was sent to standard input.",
     /// Too deep.
     REQUEST_TOO_DEEP = "request.too_deep": "The request is nested deeper than 64 levels; a host document needs about 6. It is refused to bound the memory that parsing takes.",
     /// Wrong type or form.
@@ -26,6 +26,10 @@ codes! {
     REQUEST_SECTION_NOT_SERVED = "request.section_not_served": "The document has a section that this program does not manage: a narrow program such as ibplan-sysctl serves only its own, and a section of a later version is refused rather than half obeyed. Use ibplan-host for the whole document, or take the section out.",
     /// An option does not fit.
     REQUEST_OPTION = "request.option": "An option of the request cannot be used together with the operation or with another option; the message says which. For example, a replayed host cannot be applied to.",
+    /// The command line makes no sense.
+    REQUEST_ARGUMENTS = "request.arguments": "The program was started with arguments that it does not take. An agent program takes its request from standard input, or from the file named by its only argument; everything else stands in the request. `--help` tells more.",
+    /// The request cannot be read.
+    REQUEST_UNREADABLE = "request.unreadable": "The file that was named, or standard input, cannot be read; the message gives the system's reason. Check the name and whether this user may read it. Nothing was touched.",
     /// Not root.
     HOST_NOT_ROOT = "host.not_root": "Applying needs root: files are written as root's and kernel values are set. Planning does not. Run the program as root (with Ansible: `become: true`).",
     /// Another run holds the lock.
