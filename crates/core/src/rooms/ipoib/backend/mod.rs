@@ -48,6 +48,20 @@ pub trait Dialect: Sync {
     /// Every link or field that cannot be expressed.
     fn render(&self, links: &[WantedLink], context: &Context<'_>) -> Result<Vec<Rendered>, Vec<Problem>>;
 
+    /// The same, told which of the sections `ipoib` and `bonds` the request manages: a back end with one file for both
+    /// keeps in it what belongs to the other. The rest write a file a link and have nothing to keep.
+    ///
+    /// # Errors
+    /// As for [`Dialect::render`].
+    fn render_sections(
+        &self,
+        _managed: &[&str],
+        links: &[WantedLink],
+        context: &Context<'_>,
+    ) -> Result<Vec<Rendered>, Vec<Problem>> {
+        self.render(links, context)
+    }
+
     /// The links that the files configure, each with the file that says so. Lines that are not understood do not stop it.
     fn read(&self, files: &Files) -> Vec<(HostPath, Link)>;
 
