@@ -81,7 +81,6 @@ pub fn all() -> Vec<Code> {
         crate::rooms::modules::codes::ALL,
         crate::rooms::subnet_manager::codes::ALL,
         crate::rooms::ipoib::codes::ALL,
-        crate::rooms::ipoib::backend::networkd::codes::ALL,
         crate::rooms::sysctl::codes::ALL,
         crate::rooms::limits::codes::ALL,
     ]

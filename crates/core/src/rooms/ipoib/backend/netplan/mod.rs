@@ -18,10 +18,11 @@ mod render;
 mod tests;
 mod yaml;
 
-use super::networkd::{self, codes};
+use super::networkd;
 use super::{Context, Dialect, Files};
 use crate::distro::Backend;
 use crate::problem::Problem;
+use crate::rooms::ipoib::codes;
 use crate::rooms::ipoib::model::{Link, LinkKind, Rendered, WantedLink};
 use crate::types::HostPath;
 use networkd::render::Place;
@@ -50,6 +51,10 @@ impl Dialect for Netplan {
 
     fn folders(&self) -> &'static [&'static str] {
         &[FOLDER, networkd::FOLDER, networkd::mode_rule::FOLDER]
+    }
+
+    fn reads(&self, path: &HostPath) -> bool {
+        is_netplan(path) || networkd::reads(path)
     }
 
     fn render(&self, links: &[WantedLink], context: &Context<'_>) -> Result<Vec<Rendered>, Vec<Problem>> {
@@ -187,7 +192,7 @@ impl Host {
             ),
             _ => return Vec::new(),
         };
-        vec![codes::NETPLAN_CANNOT.at(wanted.at.clone(), why, hint)]
+        vec![codes::BACKEND_CANNOT.at(wanted.at.clone(), why, hint)]
     }
 }
 

@@ -91,7 +91,7 @@ fn what_each_netplan_can() {
         match render(&port_, &nm, Some(row), &Files::new()) {
             // NetworkManager writes the mode itself: one file and no rule.
             Ok(rendered) => assert!(new && rendered.len() == 1, "{}", row.name),
-            Err(errors) => assert!(!new && errors[0].code == codes::NETPLAN_CANNOT, "{}", row.name),
+            Err(errors) => assert!(!new && errors[0].code == codes::BACKEND_CANNOT, "{}", row.name),
         }
         assert_eq!(
             render(&with_child, &networkd, Some(row), &Files::new()).is_ok(),
@@ -100,7 +100,7 @@ fn what_each_netplan_can() {
             row.name
         );
         let errors = render(&with_child, &nm, Some(row), &Files::new()).unwrap_err();
-        assert_eq!(errors.last().map(|e| e.code), Some(codes::NETPLAN_CANNOT));
+        assert_eq!(errors.last().map(|e| e.code), Some(codes::BACKEND_CANNOT));
     }
     let mut links = vec![
         port("ib0", Mode::Datagram),

@@ -8,7 +8,6 @@
 //! - A child is made while its parent is configured, because the parent's file names it (`IPoIB=`).
 //! - `Kind=ipoib` needs systemd 250 (systemd: NEWS).
 
-pub mod codes;
 pub(crate) mod ini;
 pub(crate) mod matching;
 pub(crate) mod mode_rule;
@@ -20,6 +19,7 @@ pub(crate) mod tests;
 use super::{Context, Dialect, Files};
 use crate::distro::{Backend, Row};
 use crate::problem::Problem;
+use crate::rooms::ipoib::codes;
 use crate::rooms::ipoib::model::{LinkKind, Rendered, WantedLink};
 use crate::types::HostPath;
 use ini::Ini;
@@ -53,6 +53,10 @@ impl Dialect for Networkd {
         &[FOLDER, mode_rule::FOLDER]
     }
 
+    fn reads(&self, path: &HostPath) -> bool {
+        reads(path)
+    }
+
     fn render(&self, links: &[WantedLink], context: &Context<'_>) -> Result<Vec<Rendered>, Vec<Problem>> {
         let mut errors: Vec<Problem> = links.iter().flat_map(|w| cannot(w, links, context.row)).collect();
         errors.extend(hidden(context.files, links, OWN));
@@ -76,6 +80,18 @@ impl Dialect for Networkd {
     /// Only a file that sorts before ours is in the way; one behind it is never looked at.
     fn rivals(&self, files: &Files, links: &[WantedLink], rendered: &[Rendered]) -> Vec<HostPath> {
         in_the_way(files, links, rendered, OWN)
+    }
+}
+
+/// Whether a file says something of a link.
+pub(crate) fn reads(path: &HostPath) -> bool {
+    let name = path.name();
+    if path.as_str().starts_with(mode_rule::FOLDER) {
+        name.ends_with("-mode.rules")
+    } else {
+        [".network", ".netdev", ".conf"]
+            .iter()
+            .any(|end| name.ends_with(end))
     }
 }
 
@@ -117,7 +133,7 @@ pub(crate) fn cannot(wanted: &WantedLink, all: &[WantedLink], row: Option<&'stat
     let systemd = row.map_or(ASSUMED_SYSTEMD, |r| r.systemd);
     if systemd < CHILDREN_FROM {
         let release = row.map_or("this host", |r| r.name);
-        out.push(codes::CHILD_NEEDS_NEWER.at(
+        out.push(codes::BACKEND_CANNOT.at(
             wanted.at.clone(),
             format!("{name} is a P_Key child; networkd makes those from systemd {CHILDREN_FROM} on, and {release} has {systemd}"),
             "give another network_backend that this host has, such as networkmanager",

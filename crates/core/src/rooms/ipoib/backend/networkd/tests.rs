@@ -232,7 +232,7 @@ fn children_need_systemd_250() {
         }
         let errors = got.unwrap_err();
         assert_eq!(errors.len(), 1, "{}", row.name);
-        assert_eq!(errors[0].code, codes::CHILD_NEEDS_NEWER);
+        assert_eq!(errors[0].code, codes::BACKEND_CANNOT);
         assert!(
             errors[0].message.contains(&row.systemd.to_string()),
             "{}",

@@ -3,6 +3,12 @@
 //! It never fails: a value in a form beyond that (anchors, block scalars, tags) is [`Node::Unknown`], and reading goes on
 //! behind it, so that the interfaces of a foreign file are known even where some of its settings are not.
 
+mod flow;
+#[cfg(test)]
+mod tests;
+
+use flow::Flow;
+
 /// One value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Node {
@@ -204,7 +210,7 @@ impl Blocks {
             whole.push_str(&line.text);
             self.at += 1;
         }
-        let mut flow = Flow { text: &whole, at: 0 };
+        let mut flow = Flow::new(&whole);
         let value = if whole.starts_with(['[', '{', '"', '\'']) {
             flow.value(depth)
         } else {
@@ -231,7 +237,7 @@ fn is_item(text: &str) -> bool {
 /// `key: value`, `key:`, `"key": value`.
 fn split_key(text: &str) -> Option<(String, String)> {
     if text.starts_with(['"', '\'']) {
-        let mut flow = Flow { text, at: 0 };
+        let mut flow = Flow::new(text);
         let key = flow.quoted()?;
         let rest = flow.rest().trim_start().strip_prefix(':')?;
         return (rest.is_empty() || rest.starts_with(' ')).then(|| (key, rest.trim().to_owned()));
@@ -243,141 +249,6 @@ fn split_key(text: &str) -> Option<(String, String)> {
         return Some((key.trim_end().to_owned(), rest.trim().to_owned()));
     }
     text.strip_suffix(':').map(|key| (key.to_owned(), String::new()))
-}
-
-struct Flow<'a> {
-    text: &'a str,
-    at: usize,
-}
-
-impl<'a> Flow<'a> {
-    fn rest(&self) -> &'a str {
-        &self.text[self.at..]
-    }
-
-    fn blanks(&mut self) {
-        let rest = self.rest();
-        self.at += rest.len() - rest.trim_start().len();
-    }
-
-    fn take(&mut self, c: char) -> bool {
-        self.blanks();
-        let hit = self.rest().starts_with(c);
-        self.at += if hit { c.len_utf8() } else { 0 };
-        hit
-    }
-
-    fn value(&mut self, depth: usize) -> Node {
-        self.blanks();
-        if depth > DEEPEST {
-            self.at = self.text.len();
-            return Node::Unknown;
-        }
-        match self.rest().chars().next() {
-            Some('[') => self.list(depth),
-            Some('{') => self.map(depth),
-            Some('"' | '\'') => self.quoted().map_or(Node::Unknown, Node::Scalar),
-            Some('&' | '*' | '!' | '|' | '>') => {
-                self.plain();
-                Node::Unknown
-            }
-            _ => Node::Scalar(self.plain().to_owned()),
-        }
-    }
-
-    fn list(&mut self, depth: usize) -> Node {
-        self.take('[');
-        let mut items = Vec::new();
-        loop {
-            if self.take(']') {
-                return Node::List(items);
-            }
-            let before = self.at;
-            items.push(self.value(depth + 1));
-            if !self.take(',') && !self.rest().starts_with(']') && self.at == before {
-                return Node::Unknown;
-            }
-            if self.rest().is_empty() {
-                return Node::Unknown;
-            }
-        }
-    }
-
-    fn map(&mut self, depth: usize) -> Node {
-        self.take('{');
-        let mut pairs = Vec::new();
-        loop {
-            if self.take('}') {
-                return Node::Map(pairs);
-            }
-            let before = self.at;
-            let key = match self.rest().chars().next() {
-                Some('"' | '\'') => self.quoted(),
-                _ => Some(self.plain().to_owned()),
-            };
-            let value = if self.take(':') {
-                self.blanks();
-                if self.rest().starts_with([',', '}']) {
-                    Node::Scalar(String::new())
-                } else {
-                    self.value(depth + 1)
-                }
-            } else {
-                Node::Scalar(String::new())
-            };
-            pairs.extend(key.map(|k| (k, value)));
-            if !self.take(',') && !self.rest().starts_with('}') && self.at == before {
-                return Node::Unknown;
-            }
-            if self.rest().is_empty() {
-                return Node::Unknown;
-            }
-        }
-    }
-
-    /// A plain scalar ends at a mark of the flow around it; a colon ends it only before a blank or such a mark.
-    fn plain(&mut self) -> &'a str {
-        let rest = self.rest();
-        let bytes = rest.as_bytes();
-        let end = (0..bytes.len())
-            .find(|&at| match bytes[at] {
-                b',' | b']' | b'}' | b'[' | b'{' => true,
-                b':' => matches!(bytes.get(at + 1), None | Some(b' ' | b',' | b'}' | b']')),
-                _ => false,
-            })
-            .unwrap_or(rest.len());
-        self.at += end;
-        rest[..end].trim()
-    }
-
-    fn quoted(&mut self) -> Option<String> {
-        let rest = self.rest();
-        let quote = rest.chars().next()?;
-        let mut out = String::new();
-        let mut chars = rest.char_indices().skip(1).peekable();
-        while let Some((at, c)) = chars.next() {
-            if c == quote {
-                if quote == '\'' && chars.next_if(|(_, n)| *n == '\'').is_some() {
-                    out.push('\'');
-                    continue;
-                }
-                self.at += at + c.len_utf8();
-                return Some(out);
-            }
-            if c == '\\' && quote == '"' {
-                let (_, escaped) = chars.next()?;
-                out.push(match escaped {
-                    'n' => '\n',
-                    't' => '\t',
-                    other => other,
-                });
-            } else {
-                out.push(c);
-            }
-        }
-        self.at = self.text.len();
-        None
-    }
 }
 
 /// A scalar as it can stand anywhere: plain where no reader can take it for anything but text, else in double quotes.
@@ -403,97 +274,4 @@ pub(crate) fn scalar(text: &str) -> String {
     }
     out.push('"');
     out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn s(text: &str) -> Node {
-        Node::Scalar(text.to_owned())
-    }
-
-    #[test]
-    fn reads_block_and_flow() {
-        let doc = parse(
-            "# c\n---\nnetwork:\n  version: 2 # two\n  ethernets:\n    ib0: {mtu: 2044, addresses: [10.0.0.1/24, \"fd00::1/64\"], on:}\n    'ib 1':\n      addresses:\n      - 10.0.0.2/24\n      - fd00::2/64: {lifetime: 0}\n      routes:\n        - to: default\n          via: 10.0.0.254\n        -\n          to: 10.1.0.0/16\n      nameservers: {addresses: [1.1.1.1,\n         2.2.2.2]}\n    ib2: &x\n      mtu: 5\n    ib3: *x\n    ib4:\n    \"ib5\": \"a \\\"#\\\" 'b'\"\n  renderer: |\n    networkd\n  x: y\n",
-        );
-        let net = doc.get("network").unwrap();
-        let ethernets = net.get("ethernets").unwrap();
-        let names: Vec<&str> = ethernets.pairs().iter().map(|(k, _)| k.as_str()).collect();
-        assert_eq!(names, ["ib0", "ib 1", "ib2", "ib3", "ib4", "ib5"]);
-        let ib0 = ethernets.get("ib0").unwrap();
-        assert_eq!(ib0.get("mtu"), Some(&s("2044")));
-        assert_eq!(
-            ib0.get("addresses").unwrap().items(),
-            [s("10.0.0.1/24"), s("fd00::1/64")]
-        );
-        assert_eq!(ib0.get("on"), Some(&s("")));
-        let ib1 = ethernets.get("ib 1").unwrap();
-        assert_eq!(
-            ib1.get("addresses").unwrap().items()[1].pairs()[0].0,
-            "fd00::2/64"
-        );
-        assert_eq!(
-            ib1.get("routes").unwrap().items()[0].get("via"),
-            Some(&s("10.0.0.254"))
-        );
-        assert_eq!(
-            ib1.get("routes").unwrap().items()[1].get("to"),
-            Some(&s("10.1.0.0/16"))
-        );
-        assert_eq!(
-            ib1.get("nameservers").unwrap().get("addresses").unwrap().items(),
-            [s("1.1.1.1"), s("2.2.2.2")]
-        );
-        assert_eq!(ethernets.get("ib2"), Some(&Node::Unknown));
-        assert_eq!(ethernets.get("ib3"), Some(&Node::Unknown));
-        assert_eq!(ethernets.get("ib4"), Some(&s("")));
-        assert_eq!(ethernets.get("ib5"), Some(&s("a \"#\" 'b'")));
-        assert_eq!(net.get("version"), Some(&s("2")));
-        assert_eq!(
-            (net.get("renderer"), net.get("x")),
-            (Some(&Node::Unknown), Some(&s("y")))
-        );
-    }
-
-    #[test]
-    fn scalars_come_back() {
-        for text in [
-            "ib0",
-            "0x1",
-            "on",
-            "1e5",
-            "a: b",
-            "it's",
-            "a\"b\\c",
-            "x#y",
-            "- z",
-            "",
-            "fd00::1/64",
-            "ib0.8001",
-            "a@1+x",
-        ] {
-            let doc = parse(&format!("k: {}\nl: [{}]\n", scalar(text), scalar(text)));
-            assert_eq!(doc.get("k"), Some(&s(text)), "{text}");
-            assert_eq!(doc.get("l"), Some(&Node::List(vec![s(text)])), "{text}");
-        }
-    }
-
-    proptest::proptest! {
-        /// Whatever a foreign file holds, reading ends and nothing breaks.
-        #[test]
-        fn never_fails(text in "([ \\t]{0,4}(- ?|[a-c]{1,2}:? ?|[\\[\\]{}\"',:#&|é]|\\n){0,6}\\n?){0,12}") {
-            let _ = parse(&text);
-        }
-    }
-
-    #[test]
-    fn depth_is_bounded() {
-        let _ = parse(&"- ".repeat(100_000));
-        let _ = parse(&"[".repeat(100_000));
-        let _ = parse(&"{a: ".repeat(50_000));
-        let deep: String = (0..3000).map(|n| format!("{}a:\n", " ".repeat(n))).collect();
-        let _ = parse(&deep);
-    }
 }
