@@ -48,6 +48,14 @@ impl SeenUnit {
     pub fn enabled(&self) -> bool {
         !self.masked && !self.links.is_empty()
     }
+
+    /// Whether a path is one of the links that enable it, or where one would be.
+    pub fn is_link(&self, path: &HostPath) -> bool {
+        self.links
+            .iter()
+            .chain(self.spots.iter().map(|(s, _)| s))
+            .any(|l| l.path == *path)
+    }
 }
 
 /// What systemd says of a unit now.
@@ -289,8 +297,10 @@ pub fn live(probe: &dyn Probe, names: &[String]) -> Result<Option<BTreeMap<Strin
     Ok(Some(out))
 }
 
-/// Plans an act on a unit of the running systemd. The undo of a start is a stop and the other way round; a restart or a
-/// reload brings the configuration into force, so what takes it back has to run after the files are back: see [`again`].
+/// Plans an act on a unit of the running systemd.
+///
+/// The undo of a start is a stop and the other way round; that of a restart is another one, which whoever takes steps
+/// back does after the files are back, so that the unit takes its former configuration again.
 pub fn act(
     plan: &mut Plan,
     unit: &str,
@@ -300,50 +310,30 @@ pub fn act(
     disturbs: Vec<Disturbance>,
 ) {
     let undo = match act {
-        UnitDo::Start => Some(UnitDo::Stop),
-        UnitDo::Stop => Some(UnitDo::Start),
-        UnitDo::Restart | UnitDo::Reload => None,
+        UnitDo::Start => UnitDo::Stop,
+        UnitDo::Stop => UnitDo::Start,
+        UnitDo::Restart => UnitDo::Restart,
+        UnitDo::Reload => UnitDo::Reload,
+    };
+    let doing = |act| Action::Unit {
+        unit: unit.to_owned(),
+        act,
     };
     plan.steps.push(Step {
         section: section.to_owned(),
-        action: Action::Unit {
-            unit: unit.to_owned(),
-            act,
-        },
-        undo: undo.map(|act| Action::Unit {
-            unit: unit.to_owned(),
-            act,
-        }),
+        action: doing(act),
+        undo: Some(doing(undo)),
         because: because.to_vec(),
         disturbs,
     });
 }
 
-/// Plans that systemd reads its unit files again.
+/// Plans that systemd reads its unit files again. Whoever takes steps back does the same once the files are back.
 pub fn reread(plan: &mut Plan, section: &str, because: &[Pointer]) {
-    push_reread(plan, section, because, None);
-}
-
-/// To stand before the first file of a change that ends in a restart or reload: its undo comes after the files are back
-/// (undo runs backwards), and only then makes the unit take them. The action itself is harmless: systemd reads its files.
-pub fn again(plan: &mut Plan, unit: &str, act: UnitDo, section: &str, because: &[Pointer]) {
-    let undo = Action::Unit {
-        unit: unit.to_owned(),
-        act,
-    };
-    push_reread(plan, section, because, Some(undo));
-}
-
-/// The same for unit files: systemd reads them again once they are back.
-pub fn reread_again(plan: &mut Plan, section: &str, because: &[Pointer]) {
-    push_reread(plan, section, because, Some(Action::ReloadUnits));
-}
-
-fn push_reread(plan: &mut Plan, section: &str, because: &[Pointer], undo: Option<Action>) {
     plan.steps.push(Step {
         section: section.to_owned(),
         action: Action::ReloadUnits,
-        undo,
+        undo: None,
         because: because.to_vec(),
         disturbs: Vec::new(),
     });

@@ -69,6 +69,8 @@ codes! {
     NO_SYSTEMD = "subnet_manager.no_systemd": "systemd is not running here, or could not be asked, so the service was neither started nor stopped. Files and enablement are as wanted; the next boot of systemd takes them.",
     /// MLNX_OFED's service runs one.
     ONE_INSTANCE_ONLY = "subnet_manager.one_instance_only": "The service of MLNX_OFED and DOCA (opensmd) starts one opensm. Several instances need the distribution's own opensm, or hosts of their own.",
+    /// No ib_umad.
+    NO_UMAD = "subnet_manager.no_umad": "opensm sends and receives management packets through the kernel module ib_umad. This kernel does not have it: cloud flavours of distribution kernels leave it out, and some distributions put it into a package of its own (kernel-modules-extra, linux-modules-extra). Without it opensm finds no port and ends with exit status 0.",
     /// Two daemons, one cache.
     SHARED_CACHE = "subnet_manager.shared_cache": "The launch script of this distribution starts all instances with the same /var/cache/opensm. Each writes guid2lid there for its own subnet, so LIDs may be assigned anew when they are started again. Traffic recovers by itself; hosts of their own for each subnet avoid it.",
 }

@@ -30,13 +30,10 @@ fn parse(line: &str) -> Option<(&str, &str)> {
 
 impl Conf {
     /// Reads a file; a missing one begins with a line that says whose keys it holds.
-    pub fn read(text: Option<&str>) -> Self {
+    pub fn read(bytes: Option<&[u8]>) -> Self {
+        let text = bytes.map_or_else(|| HEAD.to_owned(), octets);
         Self {
-            lines: text
-                .unwrap_or(HEAD)
-                .split_inclusive('\n')
-                .map(str::to_owned)
-                .collect(),
+            lines: text.split_inclusive('\n').map(str::to_owned).collect(),
         }
     }
 
@@ -83,9 +80,19 @@ impl Conf {
     }
 
     /// The file.
-    pub fn text(&self) -> String {
-        self.lines.concat()
+    pub fn bytes(&self) -> Vec<u8> {
+        unoctets(&self.lines.concat())
     }
+}
+
+/// Bytes as text, one character for each, so that comments in any encoding survive an edit.
+pub(super) fn octets(bytes: &[u8]) -> String {
+    bytes.iter().map(|b| char::from(*b)).collect()
+}
+
+/// Back to bytes; what an edit put in is ASCII.
+pub(super) fn unoctets(text: &str) -> Vec<u8> {
+    text.chars().map(|c| u8::try_from(c).unwrap_or(b'?')).collect()
 }
 
 /// The text of a file with its secrets hidden.
@@ -102,18 +109,22 @@ pub fn mask(text: &str) -> String {
 mod tests {
     use super::*;
 
+    fn text(conf: &Conf) -> String {
+        String::from_utf8(conf.bytes()).unwrap()
+    }
+
     const SHIPPED: &str = "# The port\nguid 0x0000000000000000\n\n# priority\nsm_priority 0\nlog_file '/var/log/x.log' # here\nsm_priority 3 # set by hand\nqos TRUE";
 
     #[test]
     fn the_last_line_counts_and_is_edited_in_place() {
-        let mut conf = Conf::read(Some(SHIPPED));
+        let mut conf = Conf::read(Some(SHIPPED.as_bytes()));
         assert_eq!(conf.get("sm_priority"), Some("3"));
         assert_eq!(conf.get("log_file"), Some("/var/log/x.log"));
         assert_eq!(conf.get("nothing"), None);
         conf.set("sm_priority", "14");
         conf.set("sweep_interval", "5");
         assert_eq!(
-            conf.text(),
+            text(&conf),
             SHIPPED.replace("sm_priority 3", "sm_priority 14") + "\nsweep_interval 5\n"
         );
         assert_eq!(conf.get("sm_priority"), Some("14"));
@@ -122,12 +133,12 @@ mod tests {
     #[test]
     fn restoring_gives_the_former_file_back() {
         let shipped = format!("{SHIPPED}\n");
-        let mut conf = Conf::read(Some(&shipped));
+        let mut conf = Conf::read(Some(shipped.as_bytes()));
         conf.set("sm_priority", "14");
         conf.set("sweep_interval", "5");
         conf.restore("sm_priority", Some("3"));
         conf.restore("sweep_interval", None);
-        assert_eq!(conf.text(), shipped);
+        assert_eq!(text(&conf), shipped);
     }
 
     #[test]
@@ -157,15 +168,19 @@ mod tests {
 
     #[test]
     fn any_text_survives_set_and_restore_of_a_new_key() {
-        for text in ["", "\n", "a b", "a b\r\nc d\r\n", "# only a comment\n\n\n"] {
-            let mut conf = Conf::read(Some(text));
+        for bytes in [
+            &b""[..],
+            b"\n",
+            b"a b\n",
+            b"a b\r\nc d\r\n",
+            b"# only a comment\n\n\n",
+            b"# caf\xe9 \xff\n",
+        ] {
+            let mut conf = Conf::read(Some(bytes));
             conf.set("zz", "1");
+            assert_eq!(conf.get("zz"), Some("1"));
             conf.restore("zz", None);
-            assert_eq!(
-                conf.text().trim_end_matches('\n'),
-                text.trim_end_matches('\n'),
-                "{text:?}"
-            );
+            assert_eq!(conf.bytes(), bytes);
         }
     }
 }
