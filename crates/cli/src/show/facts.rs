@@ -127,7 +127,6 @@ fn links(facts: &Value) -> Vec<Vec<String>> {
             Some([device, number]) => format!("{}/{}", plain(device), plain(number)),
             _ => "-".to_owned(),
         };
-        let pkey = link.pointer("/pkey").and_then(Value::as_u64);
         let owners = array(link, "/owners");
         let owner = if owners.len() > 1 {
             format!("{} (more than one claims it)", list(link.pointer("/owners")))
@@ -137,7 +136,7 @@ fn links(facts: &Value) -> Vec<Vec<String>> {
         rows.push(vec![
             at(link, "/name"),
             port,
-            pkey.map_or_else(|| "-".to_owned(), |k| format!("0x{k:04x}")),
+            at(link, "/pkey"),
             at(link, "/mode"),
             at(link, "/mtu"),
             yes(

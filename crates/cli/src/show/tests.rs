@@ -241,7 +241,7 @@ fn facts_explain_the_state_of_each_port() {
             device("rocep1s0", vec![port("ethernet", "active", "LinkUp", 25.0)]),
         ],
         "ipoib": [
-            {"name": "ib0", "port": ["mlx5_0", 1], "pkey": 65535, "mode": "datagram", "mtu": 2044, "carrier": true, "owner": "networkmanager", "owners": ["networkmanager"]},
+            {"name": "ib0", "port": ["mlx5_0", 1], "pkey": "0xffff", "mode": "datagram", "mtu": 2044, "carrier": true, "owner": "networkmanager", "owners": ["networkmanager"]},
             {"name": "ib1", "port": ["mlx5_1", 1], "pkey": null, "mode": null, "mtu": null, "carrier": false, "owner": null, "owners": ["networkmanager", "ifcfg"]},
         ],
     });
