@@ -130,6 +130,9 @@ pub struct Row {
     pub name: &'static str,
     /// `ID` values of os-release.
     pub ids: &'static [&'static str],
+    /// `ID_LIKE` words by which an unknown `ID` is taken for this line, where its version is one of the line's: only lines
+    /// whose rebuilds keep the numbers.
+    pub rebuilds: &'static [&'static str],
     /// Versions: a major (`9` matches `9` and `9.4`) or a full version (`22.04`).
     pub versions: &'static [&'static str],
     /// Package manager.
@@ -161,12 +164,23 @@ pub struct Row {
 impl Row {
     /// The row of an os-release; `None` when the distribution or its version is not in the table.
     pub fn find(id: &str, version: &str) -> Option<&'static Self> {
-        ROWS.iter().find(|row| {
-            row.ids.contains(&id)
-                && row.versions.iter().any(|v| {
-                    version == *v || version.strip_prefix(v).is_some_and(|rest| rest.starts_with('.'))
-                })
-        })
+        ROWS.iter()
+            .find(|row| row.ids.contains(&id) && row.has_version(version))
+    }
+
+    /// The row that a rebuild follows, by `ID_LIKE` of os-release. Never for an `ID` that the table knows.
+    pub fn find_rebuild(id: &str, like: &[String], version: &str) -> Option<&'static Self> {
+        if ROWS.iter().any(|row| row.ids.contains(&id)) {
+            return None;
+        }
+        let follows = |row: &&Self| like.iter().any(|l| row.rebuilds.contains(&l.as_str()));
+        ROWS.iter().find(|row| follows(row) && row.has_version(version))
+    }
+
+    fn has_version(&self, version: &str) -> bool {
+        self.versions
+            .iter()
+            .any(|v| version == *v || version.strip_prefix(v).is_some_and(|rest| rest.starts_with('.')))
     }
 
     /// The packages for a purpose; empty when nothing has to be installed for it here.

@@ -54,6 +54,8 @@ const SUSE_OPENSM: OpensmRow = OpensmRow {
 const EL9: Row = Row {
     name: "EL 9",
     ids: EL_IDS,
+    // CloudLinux, MIRACLE LINUX and others count as RHEL does.
+    rebuilds: &["rhel"],
     versions: &["9"],
     packages: PackageManager::Dnf,
     systemd: 252,
@@ -72,6 +74,8 @@ const EL9: Row = Row {
 const DEBIAN12: Row = Row {
     name: "Debian 12",
     ids: &["debian"],
+    // Derivatives number by their own releases: one of them has an 11.0 that is no Debian.
+    rebuilds: &[],
     versions: &["12"],
     packages: PackageManager::Apt,
     systemd: 252,
@@ -95,6 +99,8 @@ const DEBIAN12: Row = Row {
 const UBUNTU2204: Row = Row {
     name: "Ubuntu 22.04",
     ids: &["ubuntu"],
+    // Flavours that keep the year and month keep the archive too.
+    rebuilds: &["ubuntu"],
     versions: &["22.04"],
     systemd: 249,
     networkmanager: Some((1, 36)),
@@ -111,6 +117,8 @@ const UBUNTU2204: Row = Row {
 const SLES15: Row = Row {
     name: "SLES 15",
     ids: &["sles", "sled", "opensuse-leap"],
+    // SLE HPC has its own ID and the numbers of SLES; Tumbleweed and the micro systems number otherwise.
+    rebuilds: &["suse"],
     versions: &["15"],
     packages: PackageManager::Zypper,
     systemd: 249,

@@ -1,11 +1,35 @@
 //! Facts: what a host is, read once, before any room looks at its own part.
 //!
 //! Every reader here takes a [`Probe`](crate::probe::Probe) and fails on nothing that a healthy host may lack: a missing
-//! attribute is `None`, an odd one is kept as text. Sources: reference chapters 3.3 and 3.4 of `docs/facts.md`.
+//! attribute is `None`, an odd one is kept as text.
+//!
+//! | module | what |
+//! | --- | --- |
+//! | `os`, `init`, `packages` | distribution, kernel, init system, package manager |
+//! | `pci`, `rdma`, `net` | HCAs, RDMA devices with their ports, IPoIB interfaces |
+//! | `backends`, `netplan`, `owners` | network back ends, and whose each interface is |
+//! | `choice` | what `network_backend: auto` means |
+//! | `folder`, `text` | how attributes and small formats are read |
+
+mod backends;
+mod choice;
+mod folder;
+mod init;
+mod net;
+mod netplan;
+mod os;
+mod owners;
+mod packages;
+mod pci;
+mod rdma;
+mod text;
+
+pub use choice::BackendChoice;
 
 use crate::distro::{Backend, PackageManager, Row};
 use crate::hca::HcaModel;
 use crate::ledger::Ledger;
+use crate::probe::{Probe, ProbeError, Query};
 use crate::types::{Guid, PciAddress};
 use serde::Serialize;
 
@@ -130,8 +154,8 @@ pub struct Packages {
     pub manager: Option<PackageManager>,
     /// A package database is there.
     pub database: bool,
-    /// Packages can be installed: the database is there and so is the program that installs (in the root for apt, on
-    /// this machine for dnf and zypper).
+    /// Packages can be installed: the database is there and so is the program that installs. apt is looked for in the root;
+    /// dnf and zypper install into an image from outside, so there it is false for them. In a replay it is always false.
     pub usable: bool,
 }
 
@@ -286,11 +310,11 @@ pub struct IpoibLink {
 pub struct BackendFacts {
     /// Installed ones (program or unit file found), in the order of the distribution row.
     pub installed: Vec<Backend>,
-    /// Running ones (live or recorded).
+    /// Running ones (live or recorded); netplan while its renderer runs, ifcfg while the reader of its files does.
     pub running: Vec<Backend>,
-    /// netplan configuration exists.
+    /// netplan configuration exists, and on a running host netplan does too.
     pub netplan_used: bool,
-    /// The renderer that netplan's files name, `networkd` when none does.
+    /// The renderer that netplan's files name, `networkd` when none does; `None` where netplan is not used.
     pub netplan_renderer: Option<String>,
 }
 
@@ -319,12 +343,37 @@ impl Facts {
     }
 }
 
-/// Reads all facts of a host.
+/// Reads all facts of a host. No program is asked; in a replay, the recorded answer of systemctl is read.
 ///
 /// # Errors
-/// Something that must be known (os-release, the ledger) is there and cannot be read.
-pub fn read(probe: &dyn crate::probe::Probe, scope: Scope) -> Result<Facts, crate::probe::ProbeError> {
+/// Something that must be known (os-release, the ledger, who configures a link) is there and cannot be read.
+pub fn read(probe: &dyn Probe, scope: Scope) -> Result<Facts, ProbeError> {
     let mut facts = Facts::unknown(scope);
     facts.ledger = Ledger::read(probe)?;
+    facts.os = os::os(probe)?;
+    facts.kernel = os::kernel(probe, scope);
+    facts.arch = os::arch(probe, scope, facts.kernel.as_deref())?;
+    facts.machine_id = os::machine_id(probe);
+    let row = facts.os.row;
+    let units = match scope {
+        Scope::Replay => probe.query(&Query::Units(backends::all_units()))?,
+        Scope::Live | Scope::Image => None,
+    };
+    facts.init = init::init(probe, scope, row, units.as_ref())?;
+    facts.packages = packages::packages(probe, scope, row)?;
+    facts.hcas = pci::hcas(probe)?;
+    facts.devices = rdma::devices(probe)?;
+    let net = net::net(probe, &facts.devices)?;
+    facts.links = net.links;
+    facts.ipoib = net.ipoib;
+    let eyes = backends::Eyes {
+        probe,
+        scope,
+        row,
+        netplan: &netplan::Netplan::read(probe)?,
+        recorded: units.as_ref().map(backends::recorded),
+    };
+    facts.backends = eyes.facts()?;
+    owners::assign(&mut facts.ipoib, &net.index, &eyes, &facts.backends)?;
     Ok(facts)
 }
