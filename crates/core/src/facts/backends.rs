@@ -112,8 +112,9 @@ impl Eyes<'_> {
             let named = self.netplan.renderer.clone();
             facts.netplan_renderer = Some(named.unwrap_or_else(|| Backend::Networkd.word().to_owned()));
         }
+        let services = self.services();
         for backend in Backend::ALL {
-            if self.running(backend)? {
+            if self.running(backend, services.as_ref())? {
                 facts.running.push(backend);
             }
         }
@@ -197,30 +198,35 @@ impl Eyes<'_> {
         Ok(false)
     }
 
-    fn running(&self, backend: Backend) -> Result<bool, ProbeError> {
-        match (self.scope, &self.recorded) {
-            (Scope::Image, _) => Ok(false),
-            (Scope::Replay, Some(_)) => Ok(units(backend)
-                .iter()
-                .any(|unit| self.state(unit).is_some_and(|(_, active)| active == "active"))),
-            _ => {
-                let daemon = matches!(
-                    backend,
-                    Backend::NetworkManager | Backend::Networkd | Backend::Wicked
-                );
-                match self.services().filter(|_| daemon) {
-                    Some(folder) => {
-                        for unit in units(backend) {
-                            if self.probe.exists(&folder.join(unit).unwrap_or(folder.clone()))? {
-                                return Ok(true);
-                            }
-                        }
-                        Ok(false)
-                    }
-                    None => any(self.probe, traces(backend)),
-                }
+    fn running(&self, backend: Backend, services: Option<&HostPath>) -> Result<bool, ProbeError> {
+        if self.scope == Scope::Image {
+            return Ok(false);
+        }
+        // The record of a capture has the units that somebody asked for, perhaps none of these.
+        let mut told = units(backend)
+            .iter()
+            .filter_map(|unit| self.state(unit))
+            .peekable();
+        if told.peek().is_some() {
+            return Ok(told.any(|(_, active)| active == "active"));
+        }
+        let daemon = matches!(
+            backend,
+            Backend::NetworkManager | Backend::Networkd | Backend::Wicked
+        );
+        let Some(folder) = services.filter(|_| daemon) else {
+            // networkd is part of systemd: what it left in an image means nothing where systemd has not booted.
+            let possible = backend != Backend::Networkd || any(self.probe, &["/run/systemd/system"])?;
+            return Ok(possible && any(self.probe, traces(backend))?);
+        };
+        for unit in units(backend) {
+            if let Ok(group) = folder.join(unit)
+                && self.probe.exists(&group)?
+            {
+                return Ok(true);
             }
         }
+        Ok(false)
     }
 
     /// The control group folder of system services: a service has a folder in it exactly while it has processes
@@ -256,135 +262,4 @@ impl Eyes<'_> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::fake::{Entry, Fake};
-
-    fn facts(host: &Fake, scope: Scope, row: Option<&'static Row>) -> BackendFacts {
-        let netplan = Netplan::read(host).unwrap();
-        let recorded = host
-            .query(&crate::probe::Query::Units(all_units()))
-            .unwrap()
-            .map(|o| recorded(&o));
-        Eyes {
-            probe: host,
-            scope,
-            row,
-            netplan: &netplan,
-            recorded,
-        }
-        .facts()
-        .unwrap()
-    }
-
-    #[test]
-    fn installed_in_the_order_of_the_row() {
-        use Backend::{Ifcfg, Ifupdown, NetworkManager, Networkd, Wicked};
-        let unit = |host: Fake, name: &str| host.file(&format!("/usr/lib/systemd/system/{name}"), "");
-        let host = unit(
-            unit(Fake::new(), "networking.service"),
-            "systemd-networkd.service",
-        );
-        let host = host.file("/usr/sbin/NetworkManager", "");
-        assert_eq!(
-            facts(&host, Scope::Live, Row::find("debian", "12")).installed,
-            [Ifupdown, NetworkManager, Networkd]
-        );
-        assert_eq!(
-            facts(&host, Scope::Live, Row::find("rocky", "9")).installed,
-            [NetworkManager, Ifcfg, Networkd, Ifupdown]
-        );
-        assert_eq!(
-            facts(&host, Scope::Live, Row::find("rocky", "10")).installed[..1],
-            [NetworkManager]
-        );
-        let masked = host.symlink("/etc/systemd/system/NetworkManager.service", "/dev/null");
-        assert_eq!(
-            facts(&masked, Scope::Live, Row::find("rocky", "9")).installed,
-            [Networkd, Ifupdown]
-        );
-        let suse = unit(Fake::new(), "wicked.service");
-        assert_eq!(
-            facts(&suse, Scope::Image, Row::find("sles", "15.5")).installed,
-            [Wicked]
-        );
-        let el7 = Fake::new().file("/etc/rc.d/init.d/network", "");
-        assert_eq!(
-            facts(&el7, Scope::Live, Row::find("centos", "7")).installed,
-            [Ifcfg]
-        );
-        assert!(
-            facts(&Fake::new(), Scope::Image, Row::find("debian", "12"))
-                .installed
-                .is_empty()
-        );
-    }
-
-    #[test]
-    fn running_by_control_group_not_by_what_a_stopped_daemon_left() {
-        let host = Fake::new()
-            .entry("/run/NetworkManager/devices", Entry::Folder(0o755))
-            .entry("/run/systemd/netif/links", Entry::Folder(0o755))
-            .file("/run/network/ifstate", "lo=lo\n");
-        let of = |host: &Fake, scope| facts(host, scope, Row::find("rocky", "9")).running;
-        use Backend::{Ifcfg, Ifupdown, NetworkManager, Networkd};
-        assert_eq!(
-            of(&host, Scope::Live),
-            [NetworkManager, Ifcfg, Networkd, Ifupdown]
-        );
-        assert!(of(&host, Scope::Image).is_empty());
-        let v2 = host.clone().file("/proc/1/cgroup", "0::/init.scope\n").entry(
-            "/sys/fs/cgroup/system.slice/systemd-networkd.service",
-            Entry::Folder(0o755),
-        );
-        assert_eq!(of(&v2, Scope::Live), [Networkd, Ifupdown]);
-        let v1 = host
-            .clone()
-            .file("/proc/1/cgroup", "9:cpu:/\n1:name=systemd:/\n0::/\n")
-            .entry(
-                "/sys/fs/cgroup/systemd/system.slice/NetworkManager.service",
-                Entry::Folder(0o755),
-            );
-        assert_eq!(of(&v1, Scope::Live), [NetworkManager, Ifcfg, Ifupdown]);
-        let container = host.file("/proc/1/cgroup", "0::/docker/abc/init.scope\n").entry(
-            "/sys/fs/cgroup/docker/abc/system.slice/NetworkManager.service",
-            Entry::Folder(0o755),
-        );
-        assert_eq!(of(&container, Scope::Live), [NetworkManager, Ifcfg, Ifupdown]);
-    }
-
-    #[test]
-    fn a_capture_answers_for_systemctl() {
-        let host = Fake::new().answer(
-            "systemctl-show",
-            "Id=network.service\nLoadState=loaded\nActiveState=active\n\nId=NetworkManager.service\nLoadState=not-found\n\
-             ActiveState=inactive\n\nId=wicked.service\nLoadState=loaded\nActiveState=inactive\n",
-        );
-        let of = facts(&host, Scope::Replay, Row::find("centos", "7"));
-        assert_eq!(of.installed, [Backend::Ifcfg, Backend::Wicked]);
-        assert_eq!(of.running, [Backend::Ifcfg]);
-    }
-
-    #[test]
-    fn netplan_is_used_where_it_is_read() {
-        let host = Fake::new().file("/etc/netplan/1.yaml", "network: {renderer: NetworkManager}");
-        let row = Row::find("ubuntu", "22.04");
-        let left = facts(&host, Scope::Live, row);
-        assert!(!left.netplan_used && left.netplan_renderer.is_none());
-        let replay = facts(&host, Scope::Replay, row);
-        assert_eq!(replay.installed, [Backend::Netplan]);
-        let live = host
-            .file("/usr/sbin/netplan", "")
-            .entry("/run/NetworkManager/devices", Entry::Folder(0o755));
-        let live = facts(&live, Scope::Live, row);
-        assert_eq!(live.netplan_renderer.as_deref(), Some("NetworkManager"));
-        assert_eq!(live.running, [Backend::NetworkManager, Backend::Netplan]);
-        let plain = Fake::new()
-            .file("/etc/netplan/1.yaml", "network:\n  version: 2\n")
-            .file("/usr/sbin/netplan", "");
-        assert_eq!(
-            facts(&plain, Scope::Live, row).netplan_renderer.as_deref(),
-            Some("networkd")
-        );
-    }
-}
+mod tests;

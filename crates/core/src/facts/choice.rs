@@ -38,7 +38,7 @@ impl Facts {
             Some(backend) => choice(
                 *backend,
                 format!(
-                    "{disagree}of those that {} has it is the first installed",
+                    "{disagree}it is the first of {}'s back ends that is installed",
                     row.name
                 ),
             ),
@@ -133,82 +133,72 @@ mod tests {
         facts
     }
 
+    fn chosen(facts: &Facts, backend: Backend, because: &str) {
+        let wanted = BackendChoice {
+            backend,
+            because: because.to_owned(),
+        };
+        assert_eq!(facts.default_backend(), Some(wanted));
+    }
+
+    use Backend::{Ifupdown, Netplan, NetworkManager, Networkd};
+
     #[test]
-    fn owner_then_netplan_then_installed_then_own() {
-        use Backend::{Ifupdown, Netplan, NetworkManager, Networkd};
+    fn the_owner_of_the_links_comes_first() {
         let deb = Row::find("debian", "12");
-        let nm = || link("ib0", None, &[NetworkManager]);
+        let owned = facts(deb, vec![link("ib0", None, &[NetworkManager])], &[Ifupdown], true);
+        chosen(&owned, NetworkManager, "it owns ib0");
         let child = || link("ib0.8001", Some("ib0"), &[Networkd]);
-        for (case, facts, backend, because) in [
-            (
-                "owner",
-                facts(deb, vec![nm()], &[Ifupdown], true),
-                NetworkManager,
-                "it owns ib0",
-            ),
-            (
-                "a child follows its parent",
-                facts(deb, vec![link("ib0", None, &[Netplan]), child()], &[], true),
-                Netplan,
-                "it owns ib0",
-            ),
-            (
-                "a child alone",
-                facts(deb, vec![link("ib0", None, &[]), child()], &[], false),
-                Networkd,
-                "it owns ib0.8001",
-            ),
-            (
-                "disagreeing",
-                facts(
-                    deb,
-                    vec![nm(), link("ib1", None, &[Ifupdown])],
-                    &[Networkd],
-                    false,
-                ),
-                Networkd,
-                "the owners do not agree (ib0 is of networkmanager, ib1 is of ifupdown); of those that Debian 12 has it is \
-                 the first installed",
-            ),
-            (
-                "two owners of one link are no agreement",
-                facts(
-                    deb,
-                    vec![link("ib0", None, &[Netplan, NetworkManager])],
-                    &[],
-                    true,
-                ),
-                Netplan,
-                "the owners do not agree (ib0 is of netplan and networkmanager); netplan's files configure this host",
-            ),
-            (
-                "netplan",
-                facts(deb, vec![], &[Ifupdown, Netplan], true),
-                Netplan,
-                "netplan's files configure this host",
-            ),
-            (
-                "bare image",
-                facts(deb, vec![], &[], false),
-                Ifupdown,
-                "it is Debian 12's own, and none was found installed",
-            ),
-            (
-                "unknown distribution",
-                facts(None, vec![], &[Networkd], false),
-                Networkd,
-                "the distribution is unknown and networkd is installed",
-            ),
-        ] {
-            assert_eq!(
-                facts.default_backend(),
-                Some(BackendChoice {
-                    backend,
-                    because: because.to_owned()
-                }),
-                "{case}"
-            );
-        }
+        let family = vec![link("ib0", None, &[Netplan]), child()];
+        chosen(&facts(deb, family, &[], true), Netplan, "it owns ib0");
+        let orphan = vec![link("ib0", None, &[]), child()];
+        chosen(&facts(deb, orphan, &[], false), Networkd, "it owns ib0.8001");
+    }
+
+    #[test]
+    fn owners_that_disagree_are_named() {
+        let deb = Row::find("debian", "12");
+        let two = vec![
+            link("ib0", None, &[NetworkManager]),
+            link("ib1", None, &[Ifupdown]),
+        ];
+        chosen(
+            &facts(deb, two, &[Networkd], false),
+            Networkd,
+            "the owners do not agree (ib0 is of networkmanager, ib1 is of ifupdown); it is the first of \
+             Debian 12's back ends that is installed",
+        );
+        let twice = vec![link("ib0", None, &[Netplan, NetworkManager])];
+        chosen(
+            &facts(deb, twice, &[], true),
+            Netplan,
+            "the owners do not agree (ib0 is of netplan and networkmanager); netplan's files configure this host",
+        );
+    }
+
+    #[test]
+    fn then_netplan_then_installed_then_the_rows_own() {
+        let deb = Row::find("debian", "12");
+        chosen(
+            &facts(deb, vec![], &[Ifupdown, Netplan], true),
+            Netplan,
+            "netplan's files configure this host",
+        );
+        chosen(
+            &facts(deb, vec![], &[NetworkManager], false),
+            NetworkManager,
+            "it is the first of Debian 12's back ends that is installed",
+        );
+        chosen(
+            &facts(deb, vec![], &[], false),
+            Ifupdown,
+            "it is Debian 12's own, and none was found installed",
+        );
+        chosen(
+            &facts(None, vec![], &[Networkd], false),
+            Networkd,
+            "the distribution is unknown and networkd is installed",
+        );
         assert_eq!(facts(None, vec![], &[], false).default_backend(), None);
     }
 }

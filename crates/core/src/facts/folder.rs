@@ -21,6 +21,35 @@ impl<'a> Folder<'a> {
         Some(Self::new(self.probe, self.at(inside)?))
     }
 
+    /// What a link in it leads to (an entry of /sys/class), by its real path; what is no link is itself.
+    pub(super) fn follow(&self, name: &str) -> Option<Self> {
+        match self.real(name) {
+            Some(path) => Some(Self::new(self.probe, path)),
+            None => self.sub(name),
+        }
+    }
+
+    /// The path behind a link, by its text: right where the folder's own path is real, as all of sysfs below /sys/devices is.
+    fn real(&self, inside: &str) -> Option<HostPath> {
+        let link = self.at(inside)?;
+        let text = self.probe.link(&link).ok().flatten()?;
+        let mut words: Vec<&str> = if text.starts_with('/') {
+            Vec::new()
+        } else {
+            let mut folder: Vec<&str> = link.components().collect();
+            folder.pop();
+            folder
+        };
+        for word in text.split('/') {
+            match word {
+                "" | "." => {}
+                ".." => drop(words.pop()),
+                word => words.push(word),
+            }
+        }
+        HostPath::new(&format!("/{}", words.join("/")))
+    }
+
     fn at(&self, inside: &str) -> Option<HostPath> {
         HostPath::new(&format!("{}/{inside}", self.path))
     }
@@ -42,13 +71,9 @@ impl<'a> Folder<'a> {
         hex(&self.attr(inside)?)
     }
 
-    /// The last component of a link's target: the driver, the PCI function, the bond.
+    /// The name of what a link leads to: the driver, the PCI function, the bond.
     pub(super) fn target(&self, inside: &str) -> Option<String> {
-        let text = self.probe.link(&self.at(inside)?).ok().flatten()?;
-        text.rsplit('/')
-            .next()
-            .filter(|name| !name.is_empty())
-            .map(str::to_owned)
+        Some(self.real(inside)?.name().to_owned())
     }
 
     /// Whether something is there.
@@ -82,4 +107,32 @@ pub(super) fn any(probe: &dyn Probe, paths: &[&'static str]) -> Result<bool, cra
         }
     }
     Ok(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fake::Fake;
+
+    #[test]
+    fn a_link_has_the_name_of_what_it_leads_to_however_it_is_written() {
+        let real = "/sys/devices/pci0000:40/0000:41:00.0/infiniband/mlx5_0";
+        for text in [
+            "../../../0000:41:00.0",
+            "../..",
+            "/sys/devices/pci0000:40/0000:41:00.0",
+        ] {
+            let host = Fake::new().symlink(&format!("{real}/device"), text).symlink(
+                "/sys/class/infiniband/mlx5_0",
+                "../../devices/pci0000:40/0000:41:00.0/infiniband/mlx5_0",
+            );
+            let class = Folder::new(&host, HostPath::fixed("/sys/class/infiniband"));
+            let device = class.follow("mlx5_0").unwrap();
+            assert_eq!(device.target("device").as_deref(), Some("0000:41:00.0"), "{text}");
+            assert_eq!(device.target("driver"), None);
+        }
+        let plain = Fake::new().file("/sys/class/net/ib0/type", "32\n");
+        let class = Folder::new(&plain, HostPath::fixed("/sys/class/net"));
+        assert_eq!(class.follow("ib0").unwrap().number("type"), Some(32));
+    }
 }

@@ -9,7 +9,7 @@
 //! | `pci`, `rdma`, `net` | HCAs, RDMA devices with their ports, IPoIB interfaces |
 //! | `backends`, `netplan`, `owners` | network back ends, and whose each interface is |
 //! | `choice` | what `network_backend: auto` means |
-//! | `folder`, `text` | how attributes and small formats are read |
+//! | `folder`, `text`, `shown` | how attributes and small formats are read, and facts written |
 
 mod backends;
 mod choice;
@@ -22,6 +22,7 @@ mod owners;
 mod packages;
 mod pci;
 mod rdma;
+mod shown;
 mod text;
 
 pub use choice::BackendChoice;
@@ -126,12 +127,8 @@ pub struct Os {
     /// `ID_LIKE`.
     pub like: Vec<String>,
     /// The row of the distribution table; `None` when unknown.
-    #[serde(serialize_with = "row_name")]
+    #[serde(serialize_with = "shown::row_name")]
     pub row: Option<&'static Row>,
-}
-
-fn row_name<S: serde::Serializer>(row: &Option<&'static Row>, s: S) -> Result<S::Ok, S::Error> {
-    row.map(|r| r.name).serialize(s)
 }
 
 /// The init system.
@@ -164,12 +161,14 @@ pub struct Packages {
 pub struct PciHca {
     /// Where.
     pub address: PciAddress,
-    /// Vendor and device id, such as 0x15b3, 0x101b.
+    /// Vendor id, such as 0x15b3.
+    #[serde(serialize_with = "shown::hex")]
     pub vendor: u16,
-    /// Device id.
+    /// Device id, such as 0x101b.
+    #[serde(serialize_with = "shown::hex")]
     pub device: u16,
     /// What the table knows of it; `None` for an unknown device of a known vendor.
-    #[serde(serialize_with = "model_name")]
+    #[serde(serialize_with = "shown::model_name")]
     pub model: Option<&'static HcaModel>,
     /// The bound driver.
     pub driver: Option<String>,
@@ -177,10 +176,6 @@ pub struct PciHca {
     pub vf: bool,
     /// NUMA node; `None` when unknown.
     pub numa_node: Option<u16>,
-}
-
-fn model_name<S: serde::Serializer>(model: &Option<&'static HcaModel>, s: S) -> Result<S::Ok, S::Error> {
-    model.map(|m| m.name).serialize(s)
 }
 
 /// An RDMA device below /sys/class/infiniband.
@@ -256,8 +251,10 @@ pub struct Port {
     /// Port GUID: the low half of GID 0. Never computed from the node GUID.
     pub guid: Option<Guid>,
     /// Subnet prefix: the high half of GID 0.
+    #[serde(serialize_with = "shown::prefix")]
     pub subnet_prefix: Option<u64>,
     /// P_Key table without its empty entries, in order, membership bit kept.
+    #[serde(serialize_with = "shown::hex_list")]
     pub pkeys: Vec<u16>,
     /// Whether a subnet manager can run here: SMI of an mlx4 function; `None` where the file is not there.
     pub smi_enabled: Option<bool>,
@@ -294,6 +291,7 @@ pub struct IpoibLink {
     /// Carrier.
     pub carrier: Option<bool>,
     /// P_Key, from `pkey` or from the broadcast address.
+    #[serde(serialize_with = "shown::hex_or_null")]
     pub pkey: Option<u16>,
     /// Parent interface of a P_Key child.
     pub parent: Option<String>,

@@ -31,7 +31,7 @@ pub(super) fn net(probe: &dyn Probe, devices: &[RdmaDevice]) -> Result<Net, Prob
     let mut net = Net::default();
     for name in names {
         // bonding_masters is a file among the folders: what has no type is no interface.
-        let Some((folder, kind)) = class.sub(&name).and_then(|f| {
+        let Some((folder, kind)) = class.follow(&name).and_then(|f| {
             let kind = f.number::<u32>("type")?;
             Some((f, kind))
         }) else {

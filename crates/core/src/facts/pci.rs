@@ -57,7 +57,7 @@ pub(super) fn hcas(probe: &dyn Probe) -> Result<Vec<PciHca>, ProbeError> {
         {
             continue;
         }
-        let (Ok(address), Some(folder)) = (PciAddress::parse(name), bus.sub(name)) else {
+        let (Ok(address), Some(folder)) = (PciAddress::parse(name), bus.follow(name)) else {
             continue;
         };
         // The vendor alone first: a server has hundreds of functions that are not looked at any further.

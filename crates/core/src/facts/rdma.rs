@@ -18,7 +18,7 @@ pub(super) fn devices(probe: &dyn Probe) -> Result<Vec<RdmaDevice>, ProbeError> 
     Ok(names
         .into_iter()
         .filter_map(|name| {
-            let folder = class.sub(&name)?;
+            let folder = class.follow(&name)?;
             Some(device(name, &folder))
         })
         .collect())

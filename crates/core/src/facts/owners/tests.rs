@@ -28,6 +28,7 @@ fn nm(host: Fake) -> Fake {
 
 fn networkd(host: Fake) -> Fake {
     host.file("/lib/systemd/systemd-networkd", "")
+        .entry("/run/systemd/system", Entry::Folder(0o755))
         .entry("/run/systemd/netif/links", Entry::Folder(0o755))
 }
 
