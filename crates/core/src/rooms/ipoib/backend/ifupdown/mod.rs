@@ -15,7 +15,7 @@
 //! * A bond has to enslave its ports before it is brought up (DHCP would wait for ever), whatever the order of files. So
 //!   ports are no `auto` links but of the class of their bond: ifenslave runs `ifup --allow=BOND PORT` for each. A child
 //!   must exist before it can be enslaved, so the bond's first commands create those that are not there.
-//! * `source-directory` passes over file names with a `.`, thus over every child ([`include`]).
+//! * `source-directory` passes over file names with a `.`, thus over every child.
 //! * Routes need no `down` line: they go with the link.
 
 mod include;
