@@ -133,7 +133,7 @@ fn in_the_way(wanted: &WantedLink, path: &HostPath, there: &[&Found]) -> Problem
     let code = if main {
         codes::STANZA_IN_MAIN_FILE
     } else {
-        codes::STANZA_IN_SHARED_FILE
+        codes::FOREIGN_SHARED
     };
     code.at(
         wanted.at.clone(),

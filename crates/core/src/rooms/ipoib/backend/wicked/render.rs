@@ -111,7 +111,7 @@ fn shared_routes(wanted: &WantedLink, files: &Files) -> Vec<Problem> {
     if strangers.is_empty() {
         return Vec::new();
     }
-    vec![codes::STANZA_IN_SHARED_FILE.at(
+    vec![codes::FOREIGN_SHARED.at(
         wanted.at.clone(),
         format!(
             "{path} has routes through {} that the document does not want, in line {}",

@@ -159,7 +159,7 @@ fn files_of_our_links_alone_are_taken_over_and_shared_ones_are_not() {
         let there = files(&[(MAIN, main), (own, shared)]);
         assert!(Ifupdown.rivals(&there, &links, &[]).is_empty(), "{shared}");
         let problems = refuse(&links, &there);
-        assert_eq!(problems[0].code.id(), "ipoib.stanza_in_shared_file", "{shared}");
+        assert_eq!(problems[0].code.id(), "ipoib.foreign_file_shared", "{shared}");
     }
     // A file that ifupdown does not read is nobody's rival.
     let unread = files(&[(MAIN, "auto lo\n"), (own, "iface ib0 inet dhcp\n")]);

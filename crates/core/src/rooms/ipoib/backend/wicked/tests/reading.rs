@@ -114,7 +114,7 @@ fn the_routes_of_all_links_stay_where_they_are() {
         ]
     );
     let problems = try_render(&links, &there).unwrap_err();
-    assert_eq!(problems[0].code.id(), "ipoib.stanza_in_shared_file");
+    assert_eq!(problems[0].code.id(), "ipoib.foreign_file_shared");
     assert!(problems[0].message.ends_with("in line 1"), "{problems:?}");
     let wanted = Link {
         routes: vec![route("10.50.0.0/16", "10.0.0.3", Some(4))],
