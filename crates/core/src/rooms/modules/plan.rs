@@ -1,7 +1,7 @@
 //! Wanted and seen compared: options for the next load, the list for the boot, and loading now.
 
 use super::codes;
-use super::rules::{at, effective, same};
+use super::rules::{at, becomes, effective, same};
 use super::seen::{Line, OPTIONS, Seen, parse};
 use super::want::ModuleWant;
 use crate::facts::Facts;
@@ -113,7 +113,7 @@ fn compare(plan: &mut Plan, one: &One<'_>, ours: &Ours, facts: &Facts, because: 
             one.module.name,
             one.name,
             loaded.map_or("?", String::as_str),
-            one.value
+            becomes(&one.module.name, one.name, one.value)
         ));
     }
     if in_file.is_some_and(|text| same(text, one.value)) {

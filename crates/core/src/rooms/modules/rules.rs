@@ -82,6 +82,14 @@ fn queue(name: &str, number: i128) -> Option<i128> {
     Some(i128::from(number.checked_next_power_of_two()?.clamp(2, 8192)))
 }
 
+/// What the loaded module will show for a wanted value.
+pub fn becomes(module: &str, parameter: &str, wanted: &str) -> String {
+    kernel_integer(wanted)
+        .filter(|_| module == "ib_ipoib")
+        .and_then(|number| queue(parameter, number))
+        .map_or_else(|| wanted.to_owned(), |rounded| rounded.to_string())
+}
+
 /// Whether the value that the kernel shows is the wanted one.
 pub fn effective(module: &str, parameter: &str, wanted: &str, shown: &str) -> bool {
     if same(wanted, shown) {

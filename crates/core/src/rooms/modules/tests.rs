@@ -185,6 +185,16 @@ fn rounded_queues_are_equal() {
 }
 
 #[test]
+fn what_is_pending_is_what_the_kernel_will_have() {
+    let json = json!({"modules": [{"name": "ib_ipoib", "parameters": {"send_queue_size": 500}}]});
+    let first = plan::<Modules>(&json, &facts(Scope::Live), &host()).unwrap();
+    assert_eq!(
+        first.pending.driver_reload,
+        ["ib_ipoib: send_queue_size is 128 and becomes 512 when the module is next loaded"]
+    );
+}
+
+#[test]
 fn what_others_write_is_told() {
     let json = json!({"modules": [{"name": "ib_ipoib", "parameters": {"send_queue_size": 128}}]});
     for (host, wanted) in [
