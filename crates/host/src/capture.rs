@@ -9,6 +9,7 @@ use ibplan_core::pointer::Pointer;
 use ibplan_core::probe::{Kind, Meta, Output, Probe, ProbeError, Query, RECORDS};
 use ibplan_core::protocol::{Exit, Response};
 use ibplan_core::request::Request;
+use ibplan_core::rooms::subnet_manager::conf::mask;
 use ibplan_core::types::HostPath;
 use serde_json::json;
 use std::cell::RefCell;
@@ -69,11 +70,13 @@ impl Probe for Recorder<'_> {
     }
 }
 
-/// What a capture may not hold, whatever it was asked for: lines of configuration files that carry a secret.
+/// What a capture may not hold, whatever it was asked for: lines of configuration files that carry a secret. The keys of
+/// opensm.conf are hidden as a plan hides them, so that a capture plans as its host does.
 const SECRET_WORDS: &[&str] = &[
-    "m_key",
-    "sm_key",
-    "sa_key",
+    "m_key=",
+    "sm_key=",
+    "sa_key=",
+    "cc_key=",
     "psk",
     "password",
     "secret",
@@ -258,6 +261,7 @@ impl Names {
         let Ok(text) = std::str::from_utf8(bytes) else {
             return bytes.to_vec();
         };
+        let text = mask(text);
         let mut out = String::with_capacity(text.len());
         for line in text.split_inclusive('\n') {
             let lower = line.to_ascii_lowercase();
@@ -330,7 +334,7 @@ mod tests {
             machine: None,
             addresses: RefCell::default(),
         };
-        let text = "m_key 0x1234\nsm_priority 3\naddress1=192.168.10.1/24,192.168.10.254\nbits 80:00:00:48:fe\nname node17 5.14.0\n  psk=hush\nfd00::1\n";
+        let text = "m_key 0x1234\n cc_key 0x1234\nsa_key=0x1234\nm_key_lease_period 60\nsm_priority 3\naddress1=192.168.10.1/24,192.168.10.254\nbits 80:00:00:48:fe\nname node17 5.14.0\n  psk=hush\nfd00::1\n";
         let clean = String::from_utf8(names.clean(text.as_bytes())).unwrap();
         assert!(
             !clean.contains("1234")
@@ -341,7 +345,10 @@ mod tests {
             "{clean}"
         );
         assert!(
-            clean.contains("sm_priority 3") && clean.contains("80:00:00:48:fe") && clean.contains("5.14.0"),
+            clean.contains("sm_priority 3")
+                && clean.contains("m_key_lease_period 60")
+                && clean.contains("80:00:00:48:fe")
+                && clean.contains("5.14.0"),
             "{clean}"
         );
         let names = Names {
