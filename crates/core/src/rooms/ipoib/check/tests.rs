@@ -1,0 +1,523 @@
+//! Tables of documents and hosts, each with the problems that it must show.
+
+use crate::distro::Backend;
+use crate::facts::{Facts, IpoibLink, LinkLayer, PciHca, Port, PortState, Rate, RdmaDevice, Scope};
+use crate::hca::HcaModel;
+use crate::problem::{Findings, Problem};
+use crate::resource::Resource;
+use crate::rooms::ipoib::Ipoib;
+use crate::state::HostState;
+use crate::types::{Guid, PciAddress};
+use serde_json::{Value, json};
+
+fn state(desired: &Value) -> HostState {
+    serde_json::from_value(desired.clone()).unwrap()
+}
+
+fn document(desired: &Value) -> Findings {
+    let state = state(desired);
+    let want = Ipoib::wanted(&state).unwrap();
+    let mut found = Findings::default();
+    Ipoib::check(&want, &state, &mut found);
+    found
+}
+
+fn host(desired: &Value, facts: &Facts) -> Findings {
+    let want = Ipoib::wanted(&state(desired)).unwrap();
+    let mut found = Findings::default();
+    Ipoib::check_host(&want, facts, &mut found);
+    found
+}
+
+fn told(problems: &[Problem]) -> Vec<String> {
+    problems
+        .iter()
+        .map(|p| format!("{} {}", p.code, p.path))
+        .collect()
+}
+
+#[test]
+fn documents_that_are_sound() {
+    for desired in [
+        json!({ "ipoib": [] }),
+        json!({ "bonds": [] }),
+        json!({ "ipoib": [{ "interface": "ib0", "mode": "connected", "mtu": 65520 }] }),
+        json!({ "ipoib": [{ "interface": "ib0", "mtu": 4092, "partitions": [{ "pkey": 1, "mtu": 4092 }, { "pkey": 2 }] }] }),
+        json!({ "ipoib": [{ "interface": "ib0", "addresses": ["10.0.0.1/24"], "gateway": "10.0.0.254", "dhcp6": true }] }),
+        json!({ "ipoib": [{ "interface": "ib0", "addresses": ["fd00::1/64"], "gateway": "fe80::1" }] }),
+        json!({ "ipoib": [{ "interface": "ib0", "dhcp4": true, "addresses": ["10.0.0.1/24"], "gateway": "10.9.9.9" }] }),
+        json!({ "ipoib": [{ "port": { "guid": "0x1" } }, { "port": { "device": "mlx5_0", "port": 2 } }] }),
+        json!({ "ipoib": [{ "interface": "ib0" }], "bonds": [{ "name": "bond0", "ports": ["ib0", "ib1"], "mtu": 2044 }] }),
+        json!({ "bonds": [{ "name": "bond0", "ports": ["ib0.8001", "ib1.8001"], "mtu": 2044, "primary": "ib1.8001" }] }),
+    ] {
+        let found = document(&desired);
+        assert_eq!(found, Findings::default(), "{desired}");
+    }
+}
+
+/// A document, its errors, its warnings.
+type Case = (Value, &'static [&'static str], &'static [&'static str]);
+
+fn check_all(cases: &[Case]) {
+    for (desired, errors, warnings) in cases {
+        let found = document(desired);
+        assert_eq!(told(&found.errors), *errors, "{desired}\n{:#?}", found.errors);
+        assert_eq!(
+            told(&found.warnings),
+            *warnings,
+            "{desired}\n{:#?}",
+            found.warnings
+        );
+        for problem in found.errors.iter().chain(&found.warnings) {
+            assert!(
+                problem.message.len() > 15 && problem.hint.len() > 10,
+                "{problem:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn names_and_keys() {
+    check_all(&[
+        (
+            json!({ "ipoib": [{}] }),
+            &["ipoib.interface_or_port /ipoib/0"],
+            &[],
+        ),
+        (
+            json!({ "ipoib": [{ "interface": "ib0", "port": { "guid": "0x1" } }] }),
+            &["ipoib.interface_or_port /ipoib/0"],
+            &[],
+        ),
+        (
+            json!({ "ipoib": [{ "port": {} }, { "port": { "guid": "0x1", "port": 1 } }, { "port": { "device": "mlx5_0", "pci": "0000:41:00.0" } }] }),
+            &[
+                "ipoib.port_selector /ipoib/0/port",
+                "ipoib.port_selector /ipoib/1/port/port",
+                "ipoib.port_selector /ipoib/2/port",
+            ],
+            &[],
+        ),
+        (
+            json!({ "ipoib": [{ "interface": "ib0" }, { "interface": "ib0" }] }),
+            &["ipoib.duplicate_name /ipoib/1"],
+            &[],
+        ),
+        (
+            json!({ "ipoib": [{ "interface": "ib0.8001", "partitions": [{ "pkey": 2 }] }] }),
+            &["ipoib.child_as_interface /ipoib/0/interface"],
+            &[],
+        ),
+        (
+            json!({ "ipoib": [{ "interface": "ibp129s0f0d1", "partitions": [{ "pkey": 16 }] }] }),
+            &["ipoib.name_too_long /ipoib/0/partitions/0/pkey"],
+            &[],
+        ),
+        (
+            json!({ "ipoib": [{ "interface": "ib0", "partitions": [{ "pkey": 10 }, { "pkey": "0x800a" }, { "pkey": "0xffff" }] }] }),
+            &[
+                "ipoib.duplicate_pkey /ipoib/0/partitions/1/pkey",
+                "ipoib.default_pkey /ipoib/0/partitions/2/pkey",
+                "ipoib.duplicate_name /ipoib/0/partitions/1",
+            ],
+            &[],
+        ),
+    ]);
+}
+
+#[test]
+fn mtus_against_mode_and_family() {
+    check_all(&[
+        (
+            json!({ "ipoib": [{ "interface": "ib0", "mtu": 65520 }, { "interface": "ib1", "mode": "datagram", "mtu": "4093" }] }),
+            &[
+                "ipoib.mtu_above_datagram /ipoib/0/mtu",
+                "ipoib.mtu_above_datagram /ipoib/1/mtu",
+            ],
+            &[],
+        ),
+        (
+            json!({ "ipoib": [{ "interface": "ib0", "mode": "connected", "mtu": 65520,
+                "partitions": [{ "pkey": 1, "mode": "datagram", "mtu": 65520 }] }] }),
+            &["ipoib.mtu_above_datagram /ipoib/0/partitions/0/mtu"],
+            &[],
+        ),
+        (
+            json!({ "ipoib": [{ "interface": "ib0", "mtu": 1200, "addresses": ["fd00::1/64"] }] }),
+            &["ipoib.mtu_below_ipv6 /ipoib/0/mtu"],
+            &[],
+        ),
+    ]);
+}
+
+#[test]
+fn case_37_child_mtu_stays_below_parent_and_partition() {
+    let partitions = json!([{ "name": "Default", "pkey": "0x7fff", "ipoib": {}, "members": { "ALL": "full" } },
+        { "name": "a", "pkey": 1, "ipoib": { "mtu": 4096 }, "members": { "ALL": "full" } }]);
+    check_all(&[
+        (
+            json!({ "ipoib": [{ "interface": "ib0", "mtu": 2044, "partitions": [{ "pkey": 1, "mtu": 4092 }] }] }),
+            &["ipoib.child_mtu_above_parent /ipoib/0/partitions/0/mtu"],
+            &[],
+        ),
+        (
+            json!({ "subnet_manager": { "partitions": partitions }, "ipoib": [{ "interface": "ib0", "mtu": 4092,
+                "partitions": [{ "pkey": 1, "mtu": 4092 }, { "pkey": 3 }] }] }),
+            &[],
+            &[
+                "ipoib.mtu_above_partition /ipoib/0/mtu",
+                "ipoib.pkey_not_in_partitions /ipoib/0/partitions/1/pkey",
+            ],
+        ),
+    ]);
+}
+
+#[test]
+fn addresses_and_routes() {
+    check_all(&[
+        (
+            json!({ "ipoib": [
+                { "interface": "ib0", "addresses": ["10.0.0.1/24"], "gateway": "10.0.0.254" },
+                { "interface": "ib1", "addresses": ["10.1.0.1/24"], "routes": [{ "to": "default", "via": "10.1.0.254" }] },
+            ] }),
+            &["ipoib.gateways /ipoib/1/routes/0"],
+            &[],
+        ),
+        (
+            json!({ "ipoib": [{ "interface": "ib0", "addresses": ["10.0.0.1/24"], "gateway": "10.0.1.254" }] }),
+            &[],
+            &["ipoib.gateway_unreachable /ipoib/0/gateway"],
+        ),
+        (
+            json!({ "ipoib": [{ "interface": "ib0", "dhcp4": true, "gateway": "10.0.1.254" }] }),
+            &["ipoib.no_address /ipoib/0/gateway"],
+            &[],
+        ),
+        (
+            json!({ "ipoib": [{ "interface": "ib0", "addresses": ["10.0.0.1/24"], "routes": [
+                { "to": "fd00::/64", "via": "10.0.0.2" }, { "to": "fd01::/64", "via": "fd00::1" },
+                { "to": "default", "via": "10.0.0.3", "metric": 5 },
+                { "to": "10.8.0.0/16", "via": "10.0.0.3" }, { "to": "10.8.0.0/16", "via": "10.0.0.4" },
+                { "to": "10.8.0.0/16", "via": "10.0.0.4", "metric": 7 },
+            ] }] }),
+            &[
+                "ipoib.route_family /ipoib/0/routes/0/via",
+                "ipoib.default_route_metric /ipoib/0/routes/2/metric",
+                "ipoib.duplicate_route /ipoib/0/routes/4",
+                "ipoib.no_address /ipoib/0/routes/1/via",
+            ],
+            &[],
+        ),
+        (
+            json!({ "ipoib": [{ "interface": "ib0", "addresses": ["10.0.0.1/24", "fe80::1/64"] },
+                { "interface": "ib1", "addresses": ["10.0.0.1/24", "fe80::1/64"] }] }),
+            &["ipoib.duplicate_address /ipoib/1/addresses/0"],
+            &["ipoib.subnets_overlap /ipoib/1/addresses/0"],
+        ),
+        (
+            json!({ "ipoib": [{ "interface": "ib0", "addresses": ["10.0.0.1/16"] },
+                { "interface": "ib1", "partitions": [{ "pkey": 1, "addresses": ["10.0.3.1/24"] }] }] }),
+            &[],
+            &["ipoib.subnets_overlap /ipoib/1/partitions/0/addresses/0"],
+        ),
+    ]);
+}
+
+#[test]
+fn bonds_that_the_kernel_would_refuse() {
+    check_all(&[
+        (
+            json!({ "bonds": [{ "name": "bond0", "ports": ["ib0"], "mode": "802.3ad", "mtu": 2044 }] }),
+            &["bonds.mode /bonds/0/mode"],
+            &[],
+        ),
+        (
+            json!({ "bonds": [{ "name": "bond0", "ports": ["ib1"], "primary": "ib0", "mtu": 2044 }] }),
+            &["bonds.primary /bonds/0/primary"],
+            &[],
+        ),
+        (
+            json!({ "bonds": [{ "name": "bond0", "ports": ["ib0", "ib0", "bond0"], "mtu": 2044 },
+                { "name": "bond1", "ports": ["ib0", "bond0"] }] }),
+            &[
+                "bonds.ports /bonds/0/ports/1",
+                "bonds.ports /bonds/0/ports/2",
+                "bonds.ports /bonds/1/ports/0",
+                "bonds.ports /bonds/1/ports/1",
+                "bonds.ports /bonds/1/ports/1",
+            ],
+            &["bonds.mtu_default /bonds/1/mtu"],
+        ),
+        (
+            json!({ "ipoib": [{ "interface": "ib0", "addresses": ["10.0.0.1/24"], "gateway": "10.0.0.254", "partitions": [{ "pkey": 1 }] }],
+                "bonds": [{ "name": "bond0", "ports": ["ib0"], "mtu": 65520 }] }),
+            &[
+                "ipoib.mtu_above_datagram /bonds/0/mtu",
+                "bonds.port_with_address /ipoib/0/addresses",
+                "bonds.port_with_address /ipoib/0/gateway",
+            ],
+            &[],
+        ),
+        (
+            json!({ "ipoib": [{ "interface": "bond0", "partitions": [{ "pkey": 1 }] }],
+                "bonds": [{ "name": "bond0", "ports": ["ib0"], "mtu": 2044 }] }),
+            &[
+                "ipoib.duplicate_name /bonds/0",
+                "bonds.child_of_bond /ipoib/0/partitions",
+            ],
+            &[],
+        ),
+    ]);
+}
+
+fn guid(n: u64) -> Guid {
+    Guid::new(0xb83f_d203_0000_0000 | n).unwrap()
+}
+
+/// A host with one adapter for each id: device mlx5_N, interface ibN where `links` is set.
+fn machine(ids: &[u16], links: bool) -> Facts {
+    let mut facts = Facts::unknown(Scope::Live);
+    facts.os.row = crate::distro::Row::find("rocky", "9.4");
+    facts.backends.installed = vec![Backend::NetworkManager];
+    for (n, id) in (0u64..).zip(ids) {
+        let pci = PciAddress::parse(&format!("0000:4{n}:00.0")).unwrap();
+        let model = HcaModel::find(0x15b3, *id);
+        facts.hcas.push(PciHca {
+            address: pci.clone(),
+            vendor: 0x15b3,
+            device: *id,
+            model,
+            driver: None,
+            vf: false,
+            numa_node: None,
+        });
+        let device = format!("mlx5_{n}");
+        facts.devices.push(RdmaDevice {
+            name: device.clone(),
+            pci: Some(pci),
+            driver: None,
+            node_guid: None,
+            fw_ver: None,
+            board_id: None,
+            hca_type: None,
+            vf: false,
+            omni_path: false,
+            ports: vec![port(n)],
+        });
+        if links {
+            facts
+                .ipoib
+                .push(link(n, &device, model.is_some_and(|m| m.connected)));
+            facts.links.push(format!("ib{n}"));
+        }
+    }
+    facts
+}
+
+fn port(n: u64) -> Port {
+    Port {
+        number: 1,
+        link_layer: LinkLayer::Infiniband,
+        state: PortState::Active,
+        phys_state: None,
+        rate: Rate::default(),
+        lid: None,
+        sm_lid: None,
+        guid: Some(guid(n)),
+        subnet_prefix: None,
+        pkeys: vec![0xffff],
+        smi_enabled: None,
+    }
+}
+
+fn link(n: u64, device: &str, connected_capable: bool) -> IpoibLink {
+    IpoibLink {
+        name: format!("ib{n}"),
+        address: String::new(),
+        guid: Some(guid(n)),
+        port: Some((device.to_owned(), 1)),
+        connected_capable,
+        mode: Some("datagram".to_owned()),
+        mtu: Some(2044),
+        carrier: Some(true),
+        pkey: Some(0xffff),
+        parent: None,
+        bond: None,
+        owner: None,
+        owners: Vec::new(),
+    }
+}
+
+const CX3: u16 = 0x1003;
+const CX6: u16 = 0x101b;
+const CONNECT_IB: u16 = 0x1011;
+
+#[test]
+fn connected_mode_follows_the_hardware() {
+    let one = json!({ "ipoib": [{ "interface": "ib0", "mode": "connected" }] });
+    let impossible: &[&str] = &["ipoib.connected_impossible /ipoib/0/mode"];
+    let mut unknown = machine(&[0x0001], false);
+    unknown.hcas[0].model = None;
+    for (what, facts, errors) in [
+        ("ConnectX-6", machine(&[CX6], true), impossible),
+        ("ConnectX-3", machine(&[CX3], true), &[][..]),
+        ("Connect-IB", machine(&[CONNECT_IB], true), &[]),
+        ("ConnectX-6, no interface yet", machine(&[CX6], false), impossible),
+        ("ConnectX-3, no interface yet", machine(&[CX3], false), &[]),
+        ("one of each, no interface yet", machine(&[CX3, CX6], false), &[]),
+        ("unknown", unknown, &[]),
+        (
+            "an image",
+            Facts {
+                os: machine(&[], false).os,
+                ..Facts::unknown(Scope::Image)
+            },
+            &[],
+        ),
+    ] {
+        let found = host(&one, &facts);
+        assert_eq!(told(&found.errors), errors, "{what}");
+        let doubts = found
+            .warnings
+            .iter()
+            .any(|w| w.code.id() == "ipoib.connected_unproven");
+        let doubtful = ["one of each, no interface yet", "unknown", "an image"].contains(&what);
+        assert_eq!(doubts, doubtful, "{what}: {:#?}", found.warnings);
+    }
+    let found = host(&one, &machine(&[CX6], true));
+    assert!(
+        found.errors[0].message.contains("ConnectX-6"),
+        "{}",
+        found.errors[0].message
+    );
+    let child =
+        json!({ "ipoib": [{ "interface": "ib0", "partitions": [{ "pkey": 1, "mode": "connected" }] }] });
+    assert_eq!(
+        told(&host(&child, &machine(&[CX6], true)).errors),
+        ["ipoib.connected_impossible /ipoib/0/partitions/0/mode"]
+    );
+    // Several adapters: the interface's own decides.
+    let second = json!({ "ipoib": [{ "interface": "ib1", "mode": "connected" }] });
+    assert_eq!(host(&second, &machine(&[CX6, CX3], true)).errors, []);
+    assert_eq!(
+        told(&host(&second, &machine(&[CX3, CX6], true)).errors),
+        impossible
+    );
+}
+
+#[test]
+fn case_10_a_kernel_without_connected_mode_is_named() {
+    let mut facts = machine(&[CX3], true);
+    facts.ipoib[0].connected_capable = false;
+    let desired = json!({ "ipoib": [{ "interface": "ib0", "mode": "connected", "mtu": 65520 }] });
+    let found = host(&desired, &facts);
+    assert_eq!(told(&found.errors), ["ipoib.connected_impossible /ipoib/0/mode"]);
+    assert!(found.errors[0].message.contains("CONFIG_INFINIBAND_IPOIB_CM"));
+}
+
+#[test]
+fn ports_become_names() {
+    let facts = machine(&[CX6, CX6], true);
+    let named = |port: Value| {
+        let want = Ipoib::wanted(&state(&json!({ "ipoib": [{ "port": port }] }))).unwrap();
+        crate::rooms::ipoib::resolve::names(&want, &facts).remove(0)
+    };
+    assert_eq!(named(json!({ "guid": guid(1) })).as_deref(), Some("ib1"));
+    assert_eq!(named(json!({ "device": "mlx5_1" })).as_deref(), Some("ib1"));
+    assert_eq!(
+        named(json!({ "pci": "0000:40:00.0", "port": 1 })).as_deref(),
+        Some("ib0")
+    );
+    let missing = host(&json!({ "ipoib": [{ "port": { "guid": "0x1234" } }] }), &facts);
+    assert_eq!(told(&missing.errors), ["ipoib.port_unresolved /ipoib/0/port"]);
+    assert!(missing.errors[0].message.contains(&guid(0).to_string()));
+    let dark = host(
+        &json!({ "ipoib": [{ "port": { "device": "mlx5_0" } }] }),
+        &machine(&[CX6], false),
+    );
+    assert_eq!(told(&dark.errors), ["ipoib.port_unresolved /ipoib/0/port"]);
+    let image = host(&json!({ "ipoib": [{ "port": { "guid": guid(0) } }] }), &{
+        let mut facts = Facts::unknown(Scope::Image);
+        facts.os.row = machine(&[], false).os.row;
+        facts
+    });
+    assert_eq!(told(&image.errors), ["ipoib.port_unresolved /ipoib/0/port"]);
+    assert_eq!(told(&image.warnings), ["ipoib.hardware_unknown /ipoib"]);
+    // Names of ports are known only now: what the document could not show is shown.
+    let twice = json!({ "ipoib": [{ "interface": "ib0" }, { "port": { "guid": guid(0) } }] });
+    assert_eq!(document(&twice).errors, []);
+    assert_eq!(
+        told(&host(&twice, &facts).errors),
+        ["ipoib.duplicate_name /ipoib/1"]
+    );
+}
+
+#[test]
+fn what_the_host_contradicts() {
+    let mut facts = machine(&[CX6, CX6], true);
+    facts.links.push("eno1".to_owned());
+    facts.ipoib[1].bond = Some("bond7".to_owned());
+    let found = host(
+        &json!({ "ipoib": [{ "interface": "eno1" }, { "interface": "ib1", "dhcp4": true }, { "interface": "ib9" }, { "interface": "ib0", "mtu": 4092, "partitions": [{ "pkey": 5 }] }] }),
+        &facts,
+    );
+    assert_eq!(
+        told(&found.errors),
+        ["ipoib.not_ipoib /ipoib/0", "ipoib.enslaved /ipoib/1"]
+    );
+    assert_eq!(
+        told(&found.warnings),
+        [
+            "ipoib.interface_absent /ipoib/2",
+            "ipoib.mtu_clamped_by_fabric /ipoib/3/mtu",
+            "ipoib.pkey_not_in_table /ipoib/3/partitions/0/pkey"
+        ]
+    );
+    let dissolved = host(&json!({ "ipoib": [{ "interface": "ib1" }], "bonds": [] }), &facts);
+    assert_eq!(dissolved.errors, []);
+}
+
+#[test]
+fn case_38_ethernet_cards_are_no_infiniband_host() {
+    let mut facts = machine(&[0x101d], false);
+    facts.devices[0].ports[0].link_layer = LinkLayer::Ethernet;
+    let found = host(&json!({ "ipoib": [{ "interface": "ib0" }] }), &facts);
+    assert_eq!(told(&found.errors), ["ipoib.no_infiniband_port /ipoib"]);
+}
+
+#[test]
+fn back_ends_are_there_and_own_alone() {
+    let link = |word: &str| json!({ "ipoib": [{ "interface": "ib0" }], "network_backend": word });
+    let mut facts = machine(&[CX6], true);
+    assert_eq!(
+        told(&host(&link("wicked"), &facts).errors),
+        ["network_backend.not_installed /network_backend"]
+    );
+    facts.scope = Scope::Image;
+    assert_eq!(host(&link("wicked"), &facts).errors, []);
+    facts.scope = Scope::Live;
+    facts.ipoib[0].owner = Some(Backend::NetworkManager);
+    facts.ipoib[0].owners = vec![Backend::NetworkManager, Backend::Ifcfg];
+    let both = host(&link("auto"), &facts);
+    assert_eq!(told(&both.errors), ["ipoib.two_owners /ipoib/0"]);
+    assert!(both.errors[0].message.contains("networkmanager and ifcfg"));
+    let named = host(&link("networkmanager"), &facts);
+    assert_eq!(
+        (told(&named.errors), told(&named.warnings)),
+        (vec![], vec!["ipoib.two_owners /ipoib/0".to_owned()])
+    );
+    let mut strange = machine(&[CX6], true);
+    strange.os.row = None;
+    assert_eq!(
+        told(&host(&link("auto"), &strange).errors),
+        ["host.unsupported /network_backend"]
+    );
+    let mut el10 = machine(&[CX6], true);
+    el10.os.row = crate::distro::Row::find("rocky", "10.0");
+    el10.backends.installed.push(Backend::Ifcfg);
+    assert_eq!(
+        told(&host(&link("ifcfg"), &el10).errors),
+        ["network_backend.not_read /network_backend"]
+    );
+}
