@@ -505,3 +505,23 @@ fn an_image_is_planned_changed_kept_and_given_back() {
     assert!(!file.exists());
     assert_eq!(ask(&["verify", "host.yaml"]).status.code(), Some(1));
 }
+
+/// Plans a document on a captured host.
+fn replayed(host: &str, document: &str) -> String {
+    let root = format!("{}/../../tests/hosts/{host}", env!("CARGO_MANIFEST_DIR"));
+    let here = folder(&[("host.yaml", document.as_bytes())]);
+    let args = ["plan", "host.yaml", "--replay", "--root", &root];
+    seen(&run(here.path(), &args, b""))
+}
+
+#[test]
+fn a_plan_on_a_captured_host() {
+    let document = "api: ibplan/v1\nsysctl:\n  net.core.rmem_max: 134217728\n  net.ipv4.tcp_rmem: [4096, 87380, 134217728]\n";
+    insta::assert_snapshot!(replayed("rocky9-cx6", document));
+}
+
+#[test]
+fn a_rule_that_needs_the_host_is_shown_in_the_file() {
+    let document = "api: ibplan/v1\nsubnet_manager:\n  instances:\n    - port: {guid: 0xb83fd20300aa10c4}\n      priority: 14\n";
+    insta::assert_snapshot!(replayed("debian12-cx6", document));
+}

@@ -3,7 +3,7 @@
 use super::style::{BAD, DIM, GOOD, HEAD, LOUD, MINUS, PLACE, PLUS, clean, count};
 use ibplan_core::plan::{Change, Diff, Disturbance, Pending, When};
 use ibplan_core::protocol::{Status, StepReport};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use similar::TextDiff;
 use std::fmt::Write;
 
@@ -46,7 +46,7 @@ fn one(change: &Change, document: Option<&Value>) -> String {
         .and_then(|d| named(d, change.path.as_str()))
         .map_or_else(String::new, |n| format!(" {DIM}({}){DIM:#}", clean(&n)));
     let mut text = format!("  {style}{mark}{style:#} {}{name}:", clean(change.path.as_str()));
-    let (before, after) = (shown(&change.before), shown(&change.after));
+    let (before, after) = pair(&change.before, &change.after);
     if before.chars().count() + after.chars().count() <= ONE_LINE {
         let _ = write!(text, " {before} → {after}");
     } else {
@@ -91,19 +91,32 @@ fn name(element: &Value) -> Option<String> {
         .map(shown)
 }
 
+/// Two values as text; of two sets with the same names, only what differs.
+fn pair(before: &Value, after: &Value) -> (String, String) {
+    if let (Value::Object(old), Value::Object(new)) = (before, after)
+        && old.keys().eq(new.keys())
+        && old != new
+    {
+        let differing = |side: &Map<String, Value>| {
+            let members = side.iter().filter(|(name, _)| old.get(*name) != new.get(*name));
+            Value::Object(members.map(|(n, v)| (n.clone(), v.clone())).collect())
+        };
+        return (shown(&differing(old)), shown(&differing(new)));
+    }
+    (shown(before), shown(after))
+}
+
 /// A value in one line: words bare, nothing as `nothing`, the sides of a thing (`file`, `live`) one after the other.
 fn shown(value: &Value) -> String {
     match value {
         Value::Null => "nothing".to_owned(),
         Value::String(word) if is_plain(word) => clean(word),
-        Value::Object(sides)
-            if !sides.is_empty() && sides.values().all(|v| !v.is_object() && !v.is_array()) =>
-        {
-            sides
-                .iter()
-                .map(|(side, value)| format!("{} {}", clean(side), shown(value)))
-                .collect::<Vec<_>>()
-                .join(", ")
+        Value::Object(sides) if !sides.is_empty() => {
+            let side = |(name, value): (&String, &Value)| match value {
+                Value::Object(_) => format!("{} ({})", clean(name), shown(value)),
+                _ => format!("{} {}", clean(name), shown(value)),
+            };
+            sides.iter().map(side).collect::<Vec<_>>().join(", ")
         }
         other => clean(&other.to_string()),
     }
@@ -206,7 +219,17 @@ pub(super) fn pending(pending: &Pending) -> String {
     }
     let mut text = format!("{HEAD}pending{HEAD:#} ({})\n", count(all, "thing"));
     for (when, items) in groups.iter().filter(|(_, items)| !items.is_empty()) {
-        let _ = writeln!(text, "  {LOUD}{when}{LOUD:#}: {}", clean(&items.join(", ")));
+        // Names fit on a line, sentences do not.
+        let sentences = items.iter().any(|i| i.contains(' '));
+        let joined = if sentences {
+            format!(
+                "\n    {}",
+                items.iter().map(|i| clean(i)).collect::<Vec<_>>().join("\n    ")
+            )
+        } else {
+            format!(" {}", clean(&items.join(", ")))
+        };
+        let _ = writeln!(text, "  {LOUD}{when}{LOUD:#}:{joined}");
     }
     text.push('\n');
     text

@@ -77,7 +77,7 @@ fn ports(facts: &Value) -> Vec<Vec<String>> {
                 },
                 at(port, "/lid"),
                 at(port, "/guid"),
-                meaning(device, port).to_owned(),
+                meaning(device, port).to_owned() + role(device),
             ]);
         }
     }
@@ -106,6 +106,14 @@ fn meaning(device: &Value, port: &Value) -> &'static str {
         ("down", "polling") => "no cable, or the far end is off",
         ("down", _) => "down",
         _ => "unknown state",
+    }
+}
+
+/// What a virtual function cannot do.
+fn role(device: &Value) -> &'static str {
+    match device.pointer("/vf").and_then(Value::as_bool) {
+        Some(true) => "; a virtual function, so no subnet manager here",
+        _ => "",
     }
 }
 

@@ -45,7 +45,13 @@ fn changes() -> Vec<Change> {
         .key("send_queue_size");
     let before = json!(["192.168.10.1/24", "192.168.10.2/24"]);
     let after = json!(["192.168.20.1/24", "fd00:10::1/64"]);
+    let profile = Pointer::of("sysctl_profile");
     vec![
+        Change::now(
+            Pointer::of("modules").index(0),
+            json!({"at_boot": false, "loaded": true}),
+            json!({"at_boot": true, "loaded": true}),
+        ),
         Change::now(size, json!(null), 512).later(When::DriverReload),
         Change::now(ib0.key("mode"), "connected", "datagram").later(When::LinkUp),
         Change::now(ib0.key("addresses"), before, after),
@@ -60,6 +66,11 @@ fn changes() -> Vec<Change> {
             "4096 87380 134217728",
         ),
         Change::now(sysctl.key("vm.min_free_kbytes"), "67584", json!(null)),
+        Change::now(
+            profile,
+            json!({"net.core.wmem_max": {"file": null, "live": 1}}),
+            json!({"net.core.wmem_max": 2}),
+        ),
     ]
 }
 
