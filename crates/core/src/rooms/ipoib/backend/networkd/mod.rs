@@ -125,11 +125,20 @@ fn sorts_first(path: &HostPath, prefix: &str, link: &str) -> bool {
 
 /// What networkd of this host cannot express.
 pub(crate) fn cannot(wanted: &WantedLink, all: &[WantedLink], row: Option<&'static Row>) -> Vec<Problem> {
-    let LinkKind::Child { parent, .. } = &wanted.link.kind else {
-        return Vec::new();
-    };
     let name = &wanted.link.name;
     let mut out = Vec::new();
+    if is_number(name) {
+        out.push(codes::BACKEND_CANNOT.at(
+            wanted.at.clone(),
+            format!(
+                "networkd takes {name} for a number, not for the name of an interface, and ignores the file"
+            ),
+            "give the interface a name that is no number, with the section naming",
+        ));
+    }
+    let LinkKind::Child { parent, .. } = &wanted.link.kind else {
+        return out;
+    };
     let systemd = row.map_or(ASSUMED_SYSTEMD, |r| r.systemd);
     if systemd < CHILDREN_FROM {
         let release = row.map_or("this host", |r| r.name);
@@ -147,6 +156,15 @@ pub(crate) fn cannot(wanted: &WantedLink, all: &[WantedLink], row: Option<&'stat
         ));
     }
     out
+}
+
+/// systemd takes no interface name that reads as a number, in any base (systemd: ifname_valid_full).
+fn is_number(name: &str) -> bool {
+    let all = |text: &str, base| !text.is_empty() && text.chars().all(|c| c.is_digit(base));
+    let prefixed = [("0x", 16), ("0b", 2), ("0o", 8)]
+        .iter()
+        .any(|(prefix, base)| name.strip_prefix(prefix).is_some_and(|rest| all(rest, *base)));
+    prefixed || all(name, 10)
 }
 
 /// Files of others that networkd would take instead of ours and that cannot be taken over, because they also apply to

@@ -244,6 +244,23 @@ fn children_need_systemd_250() {
 }
 
 #[test]
+fn a_name_that_reads_as_a_number_is_refused() {
+    for (name, number) in [
+        ("1", true),
+        ("0x1f", true),
+        ("0b1", true),
+        ("0o7", true),
+        ("1e5", false),
+        ("0x", false),
+        ("ib0", false),
+        ("0xg", false),
+    ] {
+        let got = render(&[wanted(port(name, Mode::Datagram))], None, &Files::new());
+        assert_eq!(got.is_err(), number, "{name}");
+    }
+}
+
+#[test]
 fn a_child_needs_its_parent_in_the_document() {
     let errors = render(&[wanted(child("ib0", 0x10))], None, &Files::new()).unwrap_err();
     assert_eq!(errors[0].code, codes::CHILD_WITHOUT_PARENT);
