@@ -10,7 +10,7 @@ codes! {
     /// A value that opensm would not take.
     OPTION_VALUE = "subnet_manager.option_value": "The value has the wrong type for this key of opensm.conf or is out of its range. opensm would go on with its default and exit status 0; a boolean that is not exactly TRUE would silently count as false. The hint says what is right.",
     /// The console is open.
-    CONSOLE_OPEN = "subnet_manager.console_open": "`console: socket` opens opensm's command console on every address of the host, without a password: whoever reaches the port commands the subnet manager. Use `loopback`, or leave the console off.",
+    CONSOLE_OPEN = "subnet_manager.console_open": "`console: socket` opens opensm's command console on every address of the host, without a password: whoever reaches the port commands the subnet manager. An opensm that is built without it (Debian's) takes it for `off`. Use `loopback`, or leave the console off.",
     /// Two masters.
     IGNORES_OTHERS = "subnet_manager.ignores_others": "With `ignore_other_sm` opensm does not look for other subnet managers and does not go to standby. Where another one runs, both assign LIDs and routes to the same ports, and the fabric flaps.",
     /// A port is named in no way or in two.

@@ -105,7 +105,7 @@ pub const KEYS: &[Key] = &[
     key("nue_max_num_vls", Int(0, 255), "1", LIVE),
     key("nue_include_switches", Bool, "FALSE", RESTART),
     key("port_shifting", Bool, "FALSE", LIVE),
-    key("scatter_ports", Int(0, 4_294_967_295), "0", LIVE),
+    key("scatter_ports", Int(0, 2_147_483_647), "0", LIVE),
     key("guid_routing_order_no_scatter", Bool, "FALSE", RESTART),
     key("sa_db_file", Path, "(null)", RESTART),
     key("sa_db_dump", Bool, "FALSE", LIVE),
