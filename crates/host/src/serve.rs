@@ -1,8 +1,9 @@
 //! From the bytes of a request to a response: what every program does.
 
+mod past;
+
 use crate::apply::{self, How, Progress, journal_problem};
 use crate::host::Host;
-use crate::journal::{Journal, Phase};
 use crate::lock::{Lock, LockError};
 use crate::watch::{Nothing, Watch};
 use ibplan_core::codes;
@@ -11,7 +12,7 @@ use ibplan_core::facts;
 use ibplan_core::plan::Plan;
 use ibplan_core::pointer::Pointer;
 use ibplan_core::problem::Problem;
-use ibplan_core::protocol::{Check, Exit, Response, Status, StepReport};
+use ibplan_core::protocol::{Check, Exit, Response, StepReport};
 use ibplan_core::request::{self, Operation, Request};
 use ibplan_core::resource::Stage;
 use serde_json::{Value, json};
@@ -122,9 +123,9 @@ fn operate(
             apply_now(host, bytes, request, program, progress, watch, response)
         }),
         Operation::Rollback => with_lock(&mut host, request, response, |host, response| {
-            rollback(host, request, response)
+            past::rollback(host, request, response)
         }),
-        Operation::Last => last(&host, request, response),
+        Operation::Last => past::last(&host, request, response),
         Operation::Confirm => ended(
             response,
             vec![codes::HOST_NO_TRANSACTION.at(
@@ -357,96 +358,4 @@ fn apply_now(
             ended(response, outcome.errors, exit)
         }
     }
-}
-
-/// Takes the wanted transaction and all later ones back, the newest first.
-fn rollback(host: &mut Host, request: &Request, response: &mut Response) -> Exit {
-    let journal = Journal::of(&host.root);
-    let mut live = Vec::new();
-    for id in journal.list().unwrap_or_default() {
-        if matches!(journal.head(id), Ok(Some(head)) if matches!(head.phase, Phase::Committed | Phase::Kept))
-        {
-            live.push(id);
-        }
-    }
-    let wanted = match request.options.transaction {
-        Some(number) => u32::try_from(number.get()).ok().filter(|n| live.contains(n)),
-        None => live.last().copied(),
-    };
-    let Some(wanted) = wanted else {
-        let problem = codes::HOST_NO_TRANSACTION.at(
-            Pointer::of("request").key("options").key("transaction"),
-            "there is no such transaction that could be taken back",
-            "`ibplan last` lists those that are kept",
-        );
-        return ended(response, vec![problem], Exit::HostRefused);
-    };
-    response.transaction = Some(wanted);
-    for id in live.into_iter().rev().take_while(|id| *id >= wanted) {
-        match host.take_transaction_back(id) {
-            Err(e) => return ended(response, vec![journal_problem(&e)], Exit::Failed),
-            Ok((records, taken)) => {
-                for (record, undone) in records.iter().zip(&taken.undone).rev() {
-                    response.steps.push(StepReport {
-                        section: record.section.clone(),
-                        action: record.action.verb(),
-                        target: record.action.target(),
-                        disturbs: Vec::new(),
-                        status: if *undone { Status::Undone } else { Status::Failed },
-                    });
-                }
-                response.changed = true;
-                if !taken.problems.is_empty() {
-                    return ended(response, taken.problems, Exit::Failed);
-                }
-            }
-        }
-    }
-    Exit::Done
-}
-
-fn last(host: &Host, request: &Request, response: &mut Response) -> Exit {
-    let journal = Journal::of(&host.root);
-    let ids = match journal.list() {
-        Ok(ids) => ids,
-        Err(e) => return ended(response, vec![journal_problem(&e)], Exit::HostRefused),
-    };
-    let wanted = request
-        .options
-        .transaction
-        .and_then(|n| u32::try_from(n.get()).ok());
-    let mut rows = Vec::new();
-    for id in ids.into_iter().filter(|id| wanted.is_none_or(|w| w == *id)) {
-        let Ok(Some(head)) = journal.head(id) else {
-            continue;
-        };
-        let steps: Vec<String> = journal
-            .records(id)
-            .unwrap_or_default()
-            .iter()
-            .map(|(r, done)| {
-                format!(
-                    "{} {}{}",
-                    r.action.verb(),
-                    r.action.target(),
-                    if *done { "" } else { " (not done)" }
-                )
-            })
-            .collect();
-        rows.push(json!({ "transaction": id, "phase": head.phase, "began": head.began, "sections": head.sections, "steps": steps }));
-    }
-    if rows.is_empty() && wanted.is_some() {
-        let path = Pointer::of("request").key("options").key("transaction");
-        return ended(
-            response,
-            vec![codes::HOST_NO_TRANSACTION.at(
-                path,
-                "there is no such transaction",
-                "`ibplan last` lists those that are kept",
-            )],
-            Exit::HostRefused,
-        );
-    }
-    response.facts = json!({ "transactions": rows });
-    Exit::Done
 }
