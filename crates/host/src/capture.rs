@@ -14,13 +14,16 @@ use ibplan_core::types::HostPath;
 use serde_json::json;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::os::unix::fs::{DirBuilderExt, symlink};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 /// A probe that notes what is looked at.
 struct Recorder<'a> {
     host: &'a Host,
+    /// What was looked at.
     paths: RefCell<BTreeSet<HostPath>>,
+    /// What was read; a file that was only looked for (a program, say) is captured empty.
+    contents: RefCell<BTreeSet<HostPath>>,
     answers: RefCell<BTreeMap<&'static str, String>>,
 }
 
@@ -33,6 +36,7 @@ impl Recorder<'_> {
 impl Probe for Recorder<'_> {
     fn read(&self, path: &HostPath) -> Result<Option<Vec<u8>>, ProbeError> {
         self.note(path);
+        self.contents.borrow_mut().insert(path.clone());
         self.host.read(path)
     }
 
@@ -112,6 +116,7 @@ pub(crate) fn capture(
     let recorder = Recorder {
         host,
         paths: RefCell::default(),
+        contents: RefCell::default(),
         answers: RefCell::default(),
     };
     let facts = match facts::read(&recorder, host.scope()) {
@@ -158,12 +163,16 @@ pub(crate) fn capture(
 fn write(recorder: &Recorder<'_>, output: &Path, about: &str, names: &Names) -> std::io::Result<usize> {
     std::fs::DirBuilder::new().mode(0o700).create(output)?;
     let mut files = 0;
-    let mut done = BTreeSet::new();
-    let mut todo: Vec<HostPath> = recorder.paths.borrow().iter().cloned().collect();
-    while let Some(path) = todo.pop() {
-        if path.as_str().starts_with("/var/lib/ibplan/") || !done.insert(path.clone()) {
+    let mut done: BTreeMap<HostPath, bool> = BTreeMap::new();
+    let contents = recorder.contents.borrow();
+    let paths = recorder.paths.borrow();
+    let mut todo: Vec<(HostPath, bool)> = paths.iter().map(|p| (p.clone(), contents.contains(p))).collect();
+    while let Some((path, whole)) = todo.pop() {
+        let before = done.get(&path).copied();
+        if path.as_str().starts_with("/var/lib/ibplan/") || before.is_some_and(|b| b >= whole) {
             continue;
         }
+        done.insert(path.clone(), whole);
         // A link on the way is captured as a link, and the way goes on behind it.
         if let Some((link, target, onward)) = first_link(recorder.host, &path) {
             let place = below(output, &link);
@@ -171,22 +180,9 @@ fn write(recorder: &Recorder<'_>, output: &Path, about: &str, names: &Names) -> 
                 parents(&place)?;
                 symlink(&target, &place)?;
             }
-            todo.extend(onward);
-            continue;
-        }
-        let place = below(output, &path);
-        match recorder.host.meta(&path).ok().flatten().map(|m| m.kind) {
-            Some(Kind::Folder) => std::fs::create_dir_all(&place)?,
-            Some(Kind::File) => {
-                // An attribute that answers with an error is one that the reader must be able to do without.
-                let Ok(Some(bytes)) = recorder.host.read(&path) else {
-                    continue;
-                };
-                parents(&place)?;
-                std::fs::write(&place, names.clean(&bytes))?;
-                files += 1;
-            }
-            _ => {}
+            todo.extend(onward.map(|path| (path, whole)));
+        } else if put(recorder.host, &path, whole, &below(output, &path), names)? && before.is_none() {
+            files += 1;
         }
     }
     let records = output.join(&RECORDS[1..]);
@@ -196,6 +192,32 @@ fn write(recorder: &Recorder<'_>, output: &Path, about: &str, names: &Names) -> 
     }
     std::fs::write(output.join(".ibplan/host.json"), format!("{about}\n"))?;
     Ok(files)
+}
+
+/// Puts one file or folder; `false` where nothing was put. A file that was only looked for stays empty.
+fn put(host: &Host, path: &HostPath, whole: bool, place: &Path, names: &Names) -> std::io::Result<bool> {
+    let Some(meta) = host.meta(path).ok().flatten() else {
+        return Ok(false);
+    };
+    match meta.kind {
+        Kind::Folder => std::fs::create_dir_all(place).map(|()| false),
+        Kind::File => {
+            // An attribute that answers with an error is one that the reader must be able to do without.
+            let Ok(Some(bytes)) = (if whole {
+                host.read(path)
+            } else {
+                Ok(Some(Vec::new()))
+            }) else {
+                return Ok(false);
+            };
+            parents(place)?;
+            std::fs::write(place, names.clean(&bytes))?;
+            let mode = (meta.mode & 0o777) | 0o600;
+            std::fs::set_permissions(place, std::fs::Permissions::from_mode(mode))?;
+            Ok(true)
+        }
+        Kind::Link | Kind::Other => Ok(false),
+    }
 }
 
 fn below(output: &Path, path: &HostPath) -> PathBuf {

@@ -57,7 +57,8 @@ pub fn serve_watched(
         }
     };
     let mut response = Response::new(tool, Some(request.operation));
-    let strangers = not_served(bytes, program);
+    let mut strangers = not_served(bytes, program);
+    strangers.extend(not_yet(&request));
     if !strangers.is_empty() {
         return (
             refuse(&mut response, strangers, Exit::RequestRefused),
@@ -73,6 +74,17 @@ fn refuse(response: &mut Response, errors: Vec<Problem>, exit: Exit) -> Response
     response.ok = exit == Exit::Done;
     response.errors.extend(errors);
     response.clone()
+}
+
+/// Options that this version refuses rather than half obeys. It never takes a running link down, so there is no connection to lose.
+fn not_yet(request: &Request) -> Option<Problem> {
+    request.options.confirm_within_s.map(|_| {
+        codes::REQUEST_OPTION.at(
+            Pointer::of("request").key("options").key("confirm_within_s"),
+            "this version has no guard that would roll back without a confirmation",
+            "leave the option out; nothing that this version does takes a link down",
+        )
+    })
 }
 
 /// Sections of the document that a narrow program does not serve.

@@ -52,9 +52,20 @@ pub fn copy(from: &Path, to: &Path) {
     }
 }
 
+/// A folder of its own, in memory where this machine has such a place: thousands of synced files need no disk.
+pub fn scratch() -> tempfile::TempDir {
+    let memory = Path::new("/dev/shm");
+    let made = if memory.is_dir() {
+        tempfile::tempdir_in(memory)
+    } else {
+        tempfile::tempdir()
+    };
+    made.expect("a folder")
+}
+
 /// A copy of a captured host in a folder of its own, removed when it is dropped.
 pub fn copied(name: &str) -> tempfile::TempDir {
-    let dir = tempfile::tempdir().expect("a folder");
+    let dir = scratch();
     copy(&path(name), dir.path());
     dir
 }

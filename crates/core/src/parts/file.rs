@@ -36,6 +36,8 @@ pub struct SeenFile {
     pub present: Present,
     /// Missing folders above it, outermost first.
     pub missing: Vec<HostPath>,
+    /// Something above it that is there and is no folder.
+    pub blocked: Option<HostPath>,
 }
 
 impl SeenFile {
@@ -99,15 +101,21 @@ pub fn observe(probe: &dyn Probe, path: &HostPath) -> Result<SeenFile, ProbeErro
             kind => Present::Other(kind),
         },
     };
-    let mut missing = Vec::new();
+    let (mut missing, mut blocked) = (Vec::new(), None);
     if present == Present::Absent {
         let mut folder = path.parent();
         while let Some(at) = folder {
-            if probe.exists(&at)? {
-                break;
+            match probe.meta(&at)?.map(|m| m.kind) {
+                Some(Kind::Folder | Kind::Link) => break,
+                Some(Kind::File | Kind::Other) => {
+                    blocked = Some(at);
+                    break;
+                }
+                None => {
+                    folder = at.parent();
+                    missing.push(at);
+                }
             }
-            folder = at.parent();
-            missing.push(at);
         }
         missing.reverse();
     }
@@ -115,6 +123,7 @@ pub fn observe(probe: &dyn Probe, path: &HostPath) -> Result<SeenFile, ProbeErro
         path: path.clone(),
         present,
         missing,
+        blocked,
     })
 }
 
@@ -316,6 +325,13 @@ fn folders(plan: &mut Plan, seen: &SeenFile, section: &str, because: &[Pointer])
 
 /// Why a path cannot be written: a link planted there, or something that is no file.
 fn obstacle(seen: &SeenFile, pointer: &Pointer) -> Option<crate::problem::Problem> {
+    if let Some(above) = &seen.blocked {
+        return Some(codes::HOST_IN_THE_WAY.at(
+            pointer.clone(),
+            format!("{} cannot be made: {above} is there and is no folder", seen.path),
+            "look at what it is; if the host has another network back end or layout, name that one",
+        ));
+    }
     match &seen.present {
         Present::Link(target) => Some(codes::HOST_LINK_AT_TARGET.at(
             pointer.clone(),
