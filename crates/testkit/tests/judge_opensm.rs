@@ -354,3 +354,48 @@ fn sighup_takes_members_and_live_keys() {
     let said = fabric.ask("node-b", "sminfo", &[&lid]);
     assert!(said.stdout.contains("priority 9 "), "{said:?}");
 }
+
+#[test]
+fn systemd_takes_the_drop_ins_of_instances() {
+    let units = ibplan_testkit::hosts::folder().join("recorded");
+    let folder = tempfile::tempdir().unwrap();
+    for unit in ["opensm.service", "opensm@.service"] {
+        fs::copy(units.join(format!("debian12.{unit}")), folder.path().join(unit)).unwrap();
+    }
+    let log = json!({"instances": [{"port": {"guid": format!("{A:#x}")}, "options": {"log_file": "/var/log/sm.log"}}]});
+    let many = json!({"instances": [
+        {"port": {"guid": format!("{A:#x}")}, "subnet_prefix": "fe80:0000:0000:0000"},
+        {"port": {"guid": format!("{B:#x}")}, "subnet_prefix": "fe80:0000:0000:0001"},
+    ]});
+    for section in [
+        json!({"instances": [{"port": {"guid": format!("{A:#x}")}}]}),
+        log,
+        many,
+    ] {
+        let drop_ins: Vec<(String, String)> = files(&section)
+            .into_iter()
+            .filter(|(path, _)| path.contains(".service.d/"))
+            .collect();
+        assert!(!drop_ins.is_empty());
+        for (path, text) in drop_ins {
+            let place = path.strip_prefix("/etc/systemd/system/").unwrap();
+            let (unit, _) = place.split_once(".d/").unwrap();
+            let target = folder.path().join(place);
+            fs::create_dir_all(target.parent().unwrap()).unwrap();
+            let verify = |text: &str| {
+                fs::write(&target, text).unwrap();
+                // The trailing colon adds systemd's own folders.
+                let path = format!("SYSTEMD_UNIT_PATH={}:", folder.path().display());
+                tool(
+                    "env",
+                    &[&path, "systemd-analyze", "verify", unit],
+                    folder.path(),
+                    "systemd",
+                )
+            };
+            let said = verify(&text);
+            assert_eq!((said.status, said.stderr.as_str()), (Some(0), ""), "{text}");
+            assert!(verify(&format!("{text}Nonsense=1\n")).stderr.contains("Nonsense"));
+        }
+    }
+}

@@ -160,6 +160,13 @@ pub fn resolve(want: &SubnetManagerWant, facts: &Facts, found: &mut Findings) ->
     }
     if want.instances.is_empty() {
         let here = Pointer::of("subnet_manager").key("instances");
+        // What is to be stopped needs no port: where none is clear, nothing is configured.
+        let mut unheard = Findings::default();
+        let found = if want.state == SmState::Stopped {
+            &mut unheard
+        } else {
+            found
+        };
         return only(&here, facts, found).map(|g| (0, g)).into_iter().collect();
     }
     let mut out: Vec<(usize, Guid)> = Vec::new();

@@ -132,10 +132,11 @@ fn one_conf(
             shown(value.as_ref()),
         ));
         asked.1.push(path);
-        asked.0 = asked.0.max(if key.is_some_and(|k| k.live) {
-            Need::Reload
-        } else {
-            Need::Restart
+        // Where the unit names the port on the command line, the file's word is for whoever starts opensm by hand.
+        asked.0 = asked.0.max(match key {
+            Some(key) if key.name == "guid" && seen.layout.instance_unit.is_some() => Need::Nothing,
+            Some(key) if key.live => Need::Reload,
+            _ => Need::Restart,
         });
     }
     let untouched = bytes(file).filter(|_| asked.1.is_empty());

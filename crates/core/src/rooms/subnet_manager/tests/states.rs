@@ -83,6 +83,33 @@ fn stopped_is_configured_disabled_and_not_running() {
 }
 
 #[test]
+fn a_running_manager_is_not_restarted_for_what_it_knows() {
+    let (_, after, _) = laws(
+        &json!({}),
+        &debian("active", "active"),
+        &facts("debian", "12", Scope::Live),
+    );
+    assert_eq!(acts(&after), ["Reload opensm@0xb83fd20300aa10c5"]);
+}
+
+#[test]
+fn stopping_needs_no_port() {
+    let several = two(facts("rocky", "9.4", Scope::Live));
+    let (_, after, _) = laws(&json!({"state": "stopped"}), &enabled_el("active"), &several);
+    assert_eq!(acts(&after), ["Stop opensm"]);
+    assert_eq!(
+        after.get("/etc/rdma/opensm.conf"),
+        el("active").get("/etc/rdma/opensm.conf")
+    );
+    let (_, after, _) = laws(
+        &json!({"state": "stopped"}),
+        &debian("active", "active"),
+        &two(facts("debian", "12", Scope::Live)),
+    );
+    assert_eq!(after.units.len(), 3);
+}
+
+#[test]
 fn absent_gives_the_files_back_and_stays_disabled() {
     for (before, link) in [
         (
