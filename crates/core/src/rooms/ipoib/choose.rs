@@ -8,7 +8,8 @@ use crate::facts::Facts;
 use crate::pointer::Pointer;
 use crate::problem::Problem;
 
-/// The back end: the one that the document names, else the owner of the links, else the distribution's own.
+/// The back end: the one that the document names, else the owner of the links, else what `auto` stands for on
+/// this host ([`Facts::default_backend`]).
 ///
 /// # Errors
 /// The links have different owners, or the distribution is unknown.
@@ -16,14 +17,21 @@ pub fn backend(want: &Want, entries: &[Entry<'_>], facts: &Facts) -> Result<Back
     if let Some(named) = want.backend.named() {
         return Ok(named);
     }
-    let mut owners: Vec<(&str, Backend)> = Vec::new();
-    for entry in entries {
-        let link = entry.name.as_deref().and_then(|name| facts.ipoib_link(name));
-        if let Some(link) = link
-            && let Some(owner) = link.owner
-        {
-            owners.push((&link.name, owner));
-        }
+    let owned = |children: bool| -> Vec<(&str, Backend)> {
+        entries
+            .iter()
+            .filter(|e| children || !e.is_child())
+            .filter_map(|e| facts.ipoib_link(e.name.as_deref()?))
+            .filter_map(|link| Some((link.name.as_str(), link.owner?)))
+            .collect()
+    };
+    // A child follows its parent, and below netplan what it has no words for is networkd's.
+    let mut owners = owned(false);
+    if owners.is_empty() {
+        owners = owned(true);
+    }
+    if owners.iter().any(|(_, b)| *b == Backend::Netplan) {
+        owners.retain(|(_, b)| *b != Backend::Networkd);
     }
     match owners.first() {
         None => distribution(facts),
@@ -38,27 +46,17 @@ pub fn backend(want: &Want, entries: &[Entry<'_>], facts: &Facts) -> Result<Back
     }
 }
 
-/// The distribution's own back end: a running one before one that is only installed.
+/// The back end of a host whose wanted links nobody owns yet. On an unknown distribution that would be a guess.
 fn distribution(facts: &Facts) -> Result<Backend, Problem> {
-    let Some(row) = facts.row() else {
-        return Err(HOST_UNSUPPORTED.at(
+    let choice = facts.row().and_then(|_| facts.default_backend());
+    choice.map(|c| c.backend).ok_or_else(|| {
+        HOST_UNSUPPORTED.at(
             Pointer::of("network_backend"),
             format!(
                 "\"{}\" is not in ibplan's table, so it is not known what configures its network",
                 facts.os.name
             ),
             "name the back end with `network_backend`",
-        ));
-    };
-    let first = |among: &[Backend]| row.backends.iter().find(|b| among.contains(b)).copied();
-    first(&facts.backends.running)
-        .or_else(|| first(&facts.backends.installed))
-        .or_else(|| row.backends.first().copied())
-        .ok_or_else(|| {
-            HOST_UNSUPPORTED.at(
-                Pointer::of("network_backend"),
-                format!("no network back end is known for {}", row.name),
-                "name the back end with `network_backend`",
-            )
-        })
+        )
+    })
 }

@@ -6,6 +6,7 @@ use crate::facts::{Facts, IpoibLink, LinkLayer, PortState, RdmaDevice};
 use crate::hca::{HcaModel, LinkTypes};
 use crate::pointer::Pointer;
 use crate::problem::{Findings, Problem};
+use crate::rooms::ipoib::backend::dialect;
 use crate::rooms::ipoib::entry::{Entry, Want, What, entries};
 use crate::rooms::ipoib::model::Mode;
 use crate::rooms::ipoib::{choose, codes, resolve};
@@ -359,12 +360,14 @@ fn owners(entry: &Entry<'_>, backend: Backend, named: bool, facts: &Facts, found
             ),
             "take the link out of all but one, or name the one that is to have it with `network_backend`",
         );
-    } else if named && claim.iter().any(|b| *b != backend) {
-        let others: Vec<&str> = claim
-            .iter()
-            .filter(|b| **b != backend)
-            .map(|b| b.word())
-            .collect();
+        return;
+    }
+    let others: Vec<&str> = claim
+        .iter()
+        .filter(|b| **b != backend && !reads(backend, **b))
+        .map(|b| b.word())
+        .collect();
+    if named && !others.is_empty() {
         found.warn(
             codes::TWO_OWNERS,
             entry.at.clone(),
@@ -372,4 +375,13 @@ fn owners(entry: &Entry<'_>, backend: Backend, named: bool, facts: &Facts, found
             format!("take the link out of the configuration of {}", others.join(" and ")),
         );
     }
+}
+
+/// Whether a back end reads the files of another one too: then it takes over those of its links.
+fn reads(backend: Backend, other: Backend) -> bool {
+    let folders = dialect(backend).folders();
+    dialect(other)
+        .folders()
+        .first()
+        .is_some_and(|f| folders.contains(f))
 }

@@ -502,11 +502,18 @@ fn back_ends_are_there_and_own_alone() {
     let both = host(&link("auto"), &facts);
     assert_eq!(told(&both.errors), ["ipoib.two_owners /ipoib/0"]);
     assert!(both.errors[0].message.contains("networkmanager and ifcfg"));
-    let named = host(&link("networkmanager"), &facts);
+    let warned = |facts: &Facts, word: &str| {
+        let found = host(&link(word), facts);
+        assert_eq!(found.errors, []);
+        told(&found.warnings)
+    };
     assert_eq!(
-        (told(&named.errors), told(&named.warnings)),
-        (vec![], vec!["ipoib.two_owners /ipoib/0".to_owned()])
+        warned(&facts, "networkmanager"),
+        Vec::<String>::new(),
+        "it takes over the ifcfg file"
     );
+    facts.ipoib[0].owners = vec![Backend::NetworkManager, Backend::Ifupdown];
+    assert_eq!(warned(&facts, "networkmanager"), ["ipoib.two_owners /ipoib/0"]);
     let mut strange = machine(&[CX6], true);
     strange.os.row = None;
     assert_eq!(
@@ -519,5 +526,36 @@ fn back_ends_are_there_and_own_alone() {
     assert_eq!(
         told(&host(&link("ifcfg"), &el10).errors),
         ["network_backend.not_read /network_backend"]
+    );
+}
+
+#[test]
+fn auto_is_the_owner_of_the_links() {
+    let desired =
+        json!({ "ipoib": [{ "interface": "ib0", "partitions": [{ "pkey": 1 }] }, { "interface": "ib1" }] });
+    let chosen = |owners: &[(&str, Backend)]| {
+        let mut facts = machine(&[CX6, CX6], true);
+        let mut child = facts.ipoib[0].clone();
+        (child.name, child.parent) = ("ib0.8001".to_owned(), Some("ib0".to_owned()));
+        facts.ipoib.push(child);
+        for link in &mut facts.ipoib {
+            link.owner = owners.iter().find(|(n, _)| *n == link.name).map(|(_, b)| *b);
+        }
+        let want = Ipoib::wanted(&state(&desired)).unwrap();
+        let all =
+            crate::rooms::ipoib::entry::entries(&want, |_, l| l.interface.as_ref().map(ToString::to_string));
+        crate::rooms::ipoib::choose::backend(&want, &all, &facts).map_err(|p| p.code.id())
+    };
+    use Backend::{Ifupdown, Netplan, NetworkManager, Networkd};
+    assert_eq!(chosen(&[]), Ok(NetworkManager));
+    assert_eq!(chosen(&[("ib1", Ifupdown)]), Ok(Ifupdown));
+    assert_eq!(
+        chosen(&[("ib0", Netplan), ("ib0.8001", Networkd), ("ib1", Networkd)]),
+        Ok(Netplan)
+    );
+    assert_eq!(chosen(&[("ib0.8001", Networkd)]), Ok(Networkd));
+    assert_eq!(
+        chosen(&[("ib0", NetworkManager), ("ib1", Ifupdown)]),
+        Err("ipoib.two_owners")
     );
 }
