@@ -109,11 +109,27 @@ pub fn meaning(text: &str) -> Groups {
                 kept.insert(key, value);
             }
         }
+        silent(&group, &mut kept);
         if !kept.is_empty() {
             out.insert(group, kept);
         }
     }
     out
+}
+
+/// What the document has no say in: whether a link without IPv6 addresses has a link-local one, and whether a default route
+/// would be taken where there is none.
+fn silent(group: &str, kept: &mut BTreeMap<String, String>) {
+    if group == "ipv6"
+        && let Some(method) = kept.get_mut("method")
+        && matches!(method.as_str(), "disabled" | "ignore" | "link-local")
+    {
+        "disabled".clone_into(method);
+    }
+    let taken = kept.contains_key("gateway") || kept.get("method").is_some_and(|m| m == "auto");
+    if !taken {
+        kept.remove("never-default");
+    }
 }
 
 /// Addresses in order, the gateway apart, routes as a set.

@@ -203,6 +203,13 @@ fn what_counts_as_a_difference() {
             && same(&ours.replace("uuid=", "uuid=x"))
             && same(&format!("{ours}\n[proxy]\n[ethernet]\n"))
     );
+    assert!(
+        same(&ours.replace(
+            "[ipv6]\nmethod=disabled",
+            "[ipv6]\nmethod=link-local\nnever-default=true"
+        )),
+        "the document has no say in these"
+    );
     for (from, to) in [
         ("transport-mode=datagram", "transport-mode=connected"),
         ("transport-mode=datagram", "transport-mode=datagram\nmtu=2044"),
