@@ -54,32 +54,9 @@ impl FileError {
 /// # Errors
 /// It is there and cannot be read.
 pub fn read(root: &Root, path: &HostPath) -> Result<Option<Vec<u8>>, FileError> {
-    let file = if root.is_live() {
-        // The machine's own root cannot be left: the kernel may walk.
-        match File::open(path.as_str()) {
-            Ok(file) => file,
-            Err(e)
-                if matches!(
-                    e.raw_os_error().map(Errno::from_raw_os_error),
-                    Some(Errno::NOENT | Errno::NOTDIR)
-                ) =>
-            {
-                return Ok(None);
-            }
-            Err(e) => return Err(e.into()),
-        }
-    } else {
-        let found = match root.find(path, true) {
-            Err(WalkError::Missing) => return Ok(None),
-            found => found?,
-        };
-        // A FIFO must not hold us up: it is opened without waiting and then not read.
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
-        match fs::openat(&found.folder, &found.name, flags, Mode::empty()) {
-            Ok(fd) => File::from(fd),
-            Err(Errno::NOENT | Errno::NXIO) => return Ok(None),
-            Err(e) => return Err(e.into()),
-        }
+    let file = match root.open_to_read(path, OFlags::RDONLY) {
+        Err(WalkError::Missing) => return Ok(None),
+        opened => File::from(opened?),
     };
     if !file.metadata()?.is_file() {
         return Ok(None);
@@ -98,28 +75,23 @@ pub fn read(root: &Root, path: &HostPath) -> Result<Option<Vec<u8>>, FileError> 
 /// # Errors
 /// A folder on the way cannot be searched.
 pub fn meta(root: &Root, path: &HostPath) -> Result<Option<Meta>, FileError> {
-    let found = match root.find(path, false) {
-        Err(WalkError::Missing) => return Ok(None),
-        found => found?,
-    };
-    stat(&found)
+    match root.open_to_read(path, OFlags::PATH | OFlags::NOFOLLOW) {
+        Err(WalkError::Missing) => Ok(None),
+        opened => Ok(Some(told(&fs::fstat(opened?)?))),
+    }
 }
 
-fn stat(found: &Found) -> Result<Option<Meta>, FileError> {
-    match fs::statat(&found.folder, &found.name, AtFlags::SYMLINK_NOFOLLOW) {
-        Ok(stat) => Ok(Some(Meta {
-            kind: match FileType::from_raw_mode(stat.st_mode) {
-                FileType::RegularFile => Kind::File,
-                FileType::Directory => Kind::Folder,
-                FileType::Symlink => Kind::Link,
-                _ => Kind::Other,
-            },
-            mode: stat.st_mode & 0o7777,
-            uid: stat.st_uid,
-            gid: stat.st_gid,
-        })),
-        Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
-        Err(e) => Err(e.into()),
+fn told(stat: &fs::Stat) -> Meta {
+    Meta {
+        kind: match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile => Kind::File,
+            FileType::Directory => Kind::Folder,
+            FileType::Symlink => Kind::Link,
+            _ => Kind::Other,
+        },
+        mode: stat.st_mode & 0o7777,
+        uid: stat.st_uid,
+        gid: stat.st_gid,
     }
 }
 
@@ -128,12 +100,13 @@ fn stat(found: &Found) -> Result<Option<Meta>, FileError> {
 /// # Errors
 /// A folder on the way cannot be searched.
 pub fn link(root: &Root, path: &HostPath) -> Result<Option<String>, FileError> {
-    let found = match root.find(path, false) {
+    let fd = match root.open_to_read(path, OFlags::PATH | OFlags::NOFOLLOW) {
         Err(WalkError::Missing) => return Ok(None),
-        found => found?,
+        opened => opened?,
     };
-    match fs::readlinkat(&found.folder, &found.name, Vec::new()) {
+    match fs::readlinkat(&fd, "", Vec::new()) {
         Ok(text) => Ok(Some(text.to_string_lossy().into_owned())),
+        // No link.
         Err(Errno::NOENT | Errno::INVAL | Errno::NOTDIR) => Ok(None),
         Err(e) => Err(e.into()),
     }
@@ -144,15 +117,9 @@ pub fn link(root: &Root, path: &HostPath) -> Result<Option<String>, FileError> {
 /// # Errors
 /// It is there and cannot be listed.
 pub fn list(root: &Root, folder: &HostPath) -> Result<Vec<String>, FileError> {
-    let found = match root.find(folder, true) {
+    let fd = match root.open_to_read(folder, OFlags::RDONLY | OFlags::DIRECTORY) {
         Err(WalkError::Missing) => return Ok(Vec::new()),
-        found => found?,
-    };
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let fd = match fs::openat(&found.folder, &found.name, flags, Mode::empty()) {
-        Ok(fd) => fd,
-        Err(Errno::NOENT | Errno::NOTDIR) => return Ok(Vec::new()),
-        Err(e) => return Err(e.into()),
+        opened => opened?,
     };
     let mut names = Vec::new();
     for entry in fs::Dir::read_from(fd)? {

@@ -1,12 +1,13 @@
 //! Paths below a root folder, walked component by component, so that no link leads out.
 
 use ibplan_core::types::HostPath;
-use rustix::fs::{self, CWD, FileType, Mode, OFlags};
+use rustix::fs::{self, CWD, FileType, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 use std::ffi::OsString;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Most links on one way, as in the kernel (path_resolution(7)).
 const MAX_LINKS: usize = 40;
@@ -137,6 +138,44 @@ impl Root {
         })
     }
 
+    /// Opens what a path names, for reading. With `NOFOLLOW` in the flags a link at the end is not followed.
+    ///
+    /// The kernel walks, held inside the root by openat2(2) `RESOLVE_IN_ROOT` (Linux 5.6); where it cannot, [`Root::find`] does.
+    /// A FIFO must not hold a reader up, so everything is opened without waiting.
+    ///
+    /// # Errors
+    /// See [`WalkError`].
+    pub fn open_to_read(&self, path: &HostPath, flags: OFlags) -> Result<OwnedFd, WalkError> {
+        static WITHOUT_OPENAT2: AtomicBool = AtomicBool::new(false);
+        let waits = !flags.contains(OFlags::PATH);
+        let flags = flags
+            | OFlags::CLOEXEC
+            | if waits {
+                OFlags::NONBLOCK | OFlags::NOCTTY
+            } else {
+                OFlags::empty()
+            };
+        if !WITHOUT_OPENAT2.load(Ordering::Relaxed) {
+            let relative = &path.as_str()[1..];
+            match fs::openat2(&self.fd, relative, flags, Mode::empty(), ResolveFlags::IN_ROOT) {
+                Ok(fd) => return Ok(fd),
+                // An old kernel, or a sandbox that forbids the call.
+                Err(Errno::NOSYS | Errno::PERM) => WITHOUT_OPENAT2.store(true, Ordering::Relaxed),
+                // Something was renamed meanwhile: the slow walk decides.
+                Err(Errno::AGAIN | Errno::XDEV) => {}
+                Err(e) => return Err(walk_error(e)),
+            }
+        }
+        self.walk_to_read(path, flags)
+    }
+
+    /// The same where the kernel cannot hold the walk inside a root.
+    fn walk_to_read(&self, path: &HostPath, flags: OFlags) -> Result<OwnedFd, WalkError> {
+        let found = self.find(path, !flags.contains(OFlags::NOFOLLOW))?;
+        let flags = flags | OFlags::NOFOLLOW;
+        fs::openat(&found.folder, &found.name, flags, Mode::empty()).map_err(walk_error)
+    }
+
     /// The same folder, opened for reading as well (a path-only descriptor cannot be synced or listed).
     fn again(&self, fd: &OwnedFd) -> Result<OwnedFd, Errno> {
         fs::openat(
@@ -153,6 +192,15 @@ impl Root {
         self.path.join(Path::new(std::ffi::OsStr::from_bytes(
             &path.as_str().as_bytes()[1..],
         )))
+    }
+}
+
+fn walk_error(e: Errno) -> WalkError {
+    match e {
+        // NXIO: a socket, which nobody reads.
+        Errno::NOENT | Errno::NOTDIR | Errno::NXIO => WalkError::Missing,
+        Errno::LOOP => WalkError::Circles,
+        e => e.into(),
     }
 }
 
@@ -218,6 +266,60 @@ mod tests {
         assert!(!outside.path().join("new").exists());
         // `up` is clamped at the root, as in a chroot.
         assert_eq!(files::list(&root, &path("/etc/up")).unwrap(), ["etc"]);
+    }
+
+    #[test]
+    fn the_kernel_and_our_own_walk_find_the_same() {
+        let dir = tempfile::tempdir().unwrap();
+        let make = |folder: &str| std::fs::create_dir_all(dir.path().join(folder)).unwrap();
+        make("etc/a/b");
+        make("sys/devices/pci0/mlx5_0");
+        make("sys/class/infiniband");
+        std::fs::write(dir.path().join("sys/devices/pci0/mlx5_0/node_guid"), "x").unwrap();
+        std::fs::write(dir.path().join("etc/file"), "f").unwrap();
+        for (text, at) in [
+            ("../../devices/pci0/mlx5_0", "sys/class/infiniband/mlx5_0"),
+            ("/etc/file", "etc/absolute"),
+            ("../../../../../etc/file", "etc/a/far"),
+            ("gone", "etc/dangling"),
+            ("round", "etc/round"),
+            ("/", "etc/top"),
+        ] {
+            symlink(text, dir.path().join(at)).unwrap();
+        }
+        let root = Root::open(dir.path()).unwrap();
+        let places = [
+            "/etc",
+            "/etc/file",
+            "/etc/absolute",
+            "/etc/a/far",
+            "/etc/dangling",
+            "/etc/round",
+            "/etc/top",
+            "/etc/top/etc/file",
+            "/sys/class/infiniband/mlx5_0",
+            "/sys/class/infiniband/mlx5_0/node_guid",
+            "/etc/file/below",
+            "/nowhere/at/all",
+        ];
+        for place in places {
+            for flags in [
+                OFlags::RDONLY,
+                OFlags::PATH | OFlags::NOFOLLOW,
+                OFlags::RDONLY | OFlags::DIRECTORY,
+            ] {
+                let what = |opened: Result<OwnedFd, WalkError>| {
+                    opened
+                        .map(|fd| fs::fstat(fd).map(|s| (s.st_ino, s.st_mode)).unwrap())
+                        .map_err(|e| e.to_string())
+                };
+                let (kernel, own) = (
+                    root.open_to_read(&path(place), flags),
+                    root.walk_to_read(&path(place), flags),
+                );
+                assert_eq!(what(kernel), what(own), "{place} {flags:?}");
+            }
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Folders: made as root's, removed when empty.
 
-use super::{FileError, meta, own, stat};
+use super::{FileError, meta, own};
 use crate::root::{Root, WalkError};
 use ibplan_core::probe::Kind;
 use ibplan_core::types::HostPath;
@@ -16,7 +16,7 @@ pub fn make_folder(root: &Root, path: &HostPath, mode: u32) -> Result<(), FileEr
     match fs::mkdirat(&found.folder, &found.name, Mode::from_raw_mode(0o700)) {
         Ok(()) => {}
         Err(Errno::EXIST) => {
-            return match stat(&found)?.map(|m| m.kind) {
+            return match meta(root, path)?.map(|m| m.kind) {
                 Some(Kind::Folder) => Ok(()),
                 _ => Err(FileError::Changed("there is something that is no folder")),
             };
