@@ -74,6 +74,10 @@ pub fn copied(name: &str) -> tempfile::TempDir {
 pub fn fake(name: &str) -> Fake {
     let mut host = Fake::new();
     load(&path(name), "", &mut host);
+    // git keeps no empty folder: where units were recorded, systemd was running (sd_booted(3)).
+    if host.get("/.ibplan/queries/systemctl-show.txt").is_some() {
+        host = host.entry("/run/systemd/system", Entry::Folder(0o755));
+    }
     for record in ["rpm-packages", "systemctl-show", "simulate-install"] {
         if let Some(text) = host.get(&format!("/.ibplan/queries/{record}.txt")) {
             host = host.answer(record, &text);

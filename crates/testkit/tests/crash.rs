@@ -11,15 +11,19 @@ use std::process::{Command, Stdio};
 
 /// A document that exercises every kind of file step on each of these hosts.
 fn document(name: &str) -> Value {
-    let interface = match name {
-        "rocky9-cx6" => "ibp65s0",
-        _ => "ib0",
+    let guid = match name {
+        "centos7-cx3" => "0x0002c90300a1b2c1",
+        _ => "0xb83fd20300fc6de4",
     };
     json!({
+        "subnet_manager": {
+            "instances": [{ "port": { "guid": guid }, "priority": 14 }],
+            "partitions": [{ "name": "storage", "pkey": 16, "members": { "ALL": "full" } }],
+        },
         "modules": [{ "name": "ib_ipoib", "parameters": { "send_queue_size": 512 } }],
         "sysctl": { "net.core.rmem_max": 134217728 },
         "limits": { "memlock": "unlimited", "services": ["slurmd"] },
-        "ipoib": [{ "interface": interface, "addresses": ["192.168.10.1/24"] }],
+        "ipoib": [{ "interface": "ib0", "addresses": ["192.168.10.1/24"] }],
     })
 }
 

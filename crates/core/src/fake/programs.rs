@@ -13,6 +13,11 @@ impl Fake {
         let Some(output) = self.answers.get_mut(record) else {
             return;
         };
+        // An instance of a template has no state until it is acted on.
+        if !output.stdout.lines().any(|l| l == format!("Id={unit}")) {
+            let block = format!("\n\nId={unit}\nLoadState=loaded\nActiveState=inactive\nSubState=dead\n");
+            output.stdout = output.stdout.trim_end().to_owned() + &block;
+        }
         let blocks: Vec<String> = output
             .stdout
             .split("\n\n")
