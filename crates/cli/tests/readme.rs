@@ -2,6 +2,8 @@
 //!
 //! After a change that is meant: `IBPLAN_README=write cargo test -p ibplan --test readme`, then read the difference.
 
+#![allow(clippy::unwrap_used)]
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
