@@ -207,9 +207,12 @@ impl Plan {
             (&mut self.pending.packages, next.pending.packages),
             (&mut self.pending.links, next.pending.links),
         ] {
-            mine.extend(theirs);
-            mine.sort();
-            mine.dedup();
+            // In the order of the rooms' work: a parent link comes before its children.
+            for item in theirs {
+                if !mine.contains(&item) {
+                    mine.push(item);
+                }
+            }
         }
         self.warnings.extend(next.warnings);
         self.errors.extend(next.errors);

@@ -12,20 +12,21 @@ const ONE_LINE: usize = 60;
 
 /// The changes, by section.
 pub(super) fn changes(changes: &[Change], document: Option<&Value>) -> String {
-    let mut text = String::new();
-    let mut section = None;
+    // A file that two sections share gives their changes in the order of its lines.
+    let mut sections: Vec<(&str, String)> = Vec::new();
     for change in changes {
-        if section != Some(&change.section) {
-            if section.is_some() {
-                text.push('\n');
-            }
-            let _ = writeln!(text, "{HEAD}{}{HEAD:#}", clean(&change.section));
-            section = Some(&change.section);
+        let line = one(change, document);
+        match sections
+            .iter_mut()
+            .find(|(section, _)| *section == change.section)
+        {
+            Some((_, lines)) => *lines += &line,
+            None => sections.push((&change.section, line)),
         }
-        text += &one(change, document);
     }
-    if !text.is_empty() {
-        text.push('\n');
+    let mut text = String::new();
+    for (section, lines) in sections {
+        let _ = writeln!(text, "{HEAD}{}{HEAD:#}\n{lines}", clean(section));
     }
     text
 }
@@ -45,8 +46,12 @@ fn one(change: &Change, document: Option<&Value>) -> String {
     let name = document
         .and_then(|d| named(d, change.path.as_str()))
         .map_or_else(String::new, |n| format!(" {DIM}({}){DIM:#}", clean(&n)));
-    let mut text = format!("  {style}{mark}{style:#} {}{name}:", clean(change.path.as_str()));
-    let (before, after) = pair(&change.before, &change.after);
+    let (part, before, after) = differing(&change.before, &change.after);
+    let mut text = format!(
+        "  {style}{mark}{style:#} {}{name}{part}:",
+        clean(change.path.as_str())
+    );
+    let (before, after) = (shown(&before), shown(&after));
     if before.chars().count() + after.chars().count() <= ONE_LINE {
         let _ = write!(text, " {before} → {after}");
     } else {
@@ -86,24 +91,37 @@ fn named(document: &Value, pointer: &str) -> Option<String> {
 fn name(element: &Value) -> Option<String> {
     ["interface", "name", "pkey", "device", "guid", "pci"]
         .iter()
-        .find_map(|key| element.get(key).or_else(|| element.get("port")?.get(key)))
-        .filter(|v| v.is_string() || v.is_number())
-        .map(shown)
+        .find_map(|key| {
+            let value = element.get(key).or_else(|| element.get("port")?.get(key))?;
+            match value.as_u64() {
+                // YAML and JSON keep no base, and a P_Key is spoken of in hex.
+                Some(number) if *key == "pkey" => Some(format!("{number:#06x}")),
+                _ => (value.is_string() || value.is_number()).then(|| shown(value)),
+            }
+        })
 }
 
-/// Two values as text; of two sets with the same names, only what differs.
-fn pair(before: &Value, after: &Value) -> (String, String) {
-    if let (Value::Object(old), Value::Object(new)) = (before, after)
-        && old.keys().eq(new.keys())
-        && old != new
-    {
-        let differing = |side: &Map<String, Value>| {
-            let members = side.iter().filter(|(name, _)| old.get(*name) != new.get(*name));
-            Value::Object(members.map(|(n, v)| (n.clone(), v.clone())).collect())
-        };
-        return (shown(&differing(old)), shown(&differing(new)));
+/// What differs of two values, and the way to it: of two sets with the same names only the members that differ, beside
+/// the file that they are about; of a single member its values.
+fn differing(before: &Value, after: &Value) -> (String, Value, Value) {
+    let (Value::Object(old), Value::Object(new)) = (before, after) else {
+        return (String::new(), before.clone(), after.clone());
+    };
+    if !old.keys().eq(new.keys()) || old == new {
+        return (String::new(), before.clone(), after.clone());
     }
-    (shown(before), shown(after))
+    let differs: Vec<&String> = old.keys().filter(|n| old.get(*n) != new.get(*n)).collect();
+    if let ([name], None) = (differs.as_slice(), old.get("file")) {
+        let (below, before, after) = differing(&old[*name], &new[*name]);
+        return (format!(" {}{below}", clean(name)), before, after);
+    }
+    let of = |side: &Map<String, Value>| {
+        let members = side
+            .iter()
+            .filter(|(name, _)| differs.contains(name) || *name == "file");
+        Value::Object(members.map(|(n, v)| (n.clone(), v.clone())).collect())
+    };
+    (String::new(), of(old), of(new))
 }
 
 /// A value in one line: words bare, nothing as `nothing`, the sides of a thing (`file`, `live`) one after the other.

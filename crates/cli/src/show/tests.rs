@@ -71,6 +71,12 @@ fn changes() -> Vec<Change> {
             json!({"net.core.wmem_max": {"file": null, "live": 1}}),
             json!({"net.core.wmem_max": 2}),
         ),
+        Change::now(sysctl.key("net.core.zzz"), json!(null), 3),
+        Change::now(
+            ib0.key("partitions").index(0),
+            json!({"file": "/etc/x", "mode": "0600", "owner": "0:0"}),
+            json!({"file": "/etc/x", "mode": "0644", "owner": "0:0"}),
+        ),
     ]
 }
 
@@ -107,7 +113,7 @@ fn steps() -> Vec<StepReport> {
 }
 
 fn shown(response: &Response, exit: Exit) -> String {
-    let document = json!({"ipoib": [{"interface": "ib0"}], "modules": [{"name": "ib_ipoib"}]});
+    let document = json!({"ipoib": [{"interface": "ib0", "partitions": [{"pkey": 32784}]}], "modules": [{"name": "ib_ipoib"}]});
     let with = Shown {
         source: &Source::default(),
         document: Some(&document),

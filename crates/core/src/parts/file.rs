@@ -227,15 +227,24 @@ fn reasons(plan: &mut Plan, seen: &SeenFile, want: &KeptFile, mode: u32, uid: u3
     if !want.because.is_empty() {
         return want.because.clone();
     }
-    let before = match &seen.present {
-        Present::File { meta, bytes } => json!({
-            "file": seen.path, "sha256": digest(bytes), "mode": format!("{:04o}", meta.mode), "owner": format!("{}:{}", meta.uid, meta.gid),
-        }),
-        _ => serde_json::Value::Null,
+    let (before, after) = match &seen.present {
+        Present::File { meta, bytes } => {
+            let side = |text: &str, mode: u32, uid: u32, gid: u32| {
+                let mut side = json!({
+                    "file": seen.path, "mode": format!("{mode:04o}"), "owner": format!("{uid}:{gid}"),
+                });
+                if *bytes != want.content {
+                    side["text"] = text.into();
+                }
+                side
+            };
+            (
+                side("another that means the same", meta.mode, meta.uid, meta.gid),
+                side("as ibplan writes it", mode, uid, gid),
+            )
+        }
+        _ => (serde_json::Value::Null, json!({ "file": seen.path })),
     };
-    let after = json!({
-        "file": seen.path, "sha256": digest(&want.content), "mode": format!("{mode:04o}"), "owner": format!("{uid}:{gid}"),
-    });
     plan.changes
         .push(Change::now(want.pointer.clone(), before, after));
     vec![want.pointer.clone()]

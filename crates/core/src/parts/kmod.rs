@@ -228,7 +228,8 @@ pub fn observe_list(probe: &dyn Probe, list: &'static str) -> Result<SeenFile, P
 
 /// Plans that modules are loaded at boot (by `list`, which then names these and no others) and, on a live host, now.
 ///
-/// Each module has one change, at its pointer, with `{"at_boot": …, "loaded": …}` (in an image only `at_boot`). The
+/// Each module has one change, at its pointer, with `{"at_boot": …, "loaded": …}` (in an image only `at_boot`); one that
+/// leaves the list has one at the section. The
 /// caller has refused modules that are [`missing`](SeenModule::missing). No module at all: the list is neither claimed
 /// nor written, so that prune gives it back.
 pub fn keep_loaded(
@@ -257,16 +258,18 @@ pub fn keep_loaded(
         if !(at_boot && now) {
             plan.changes.push(Change::now(
                 pointer.clone(),
-                side(facts, at_boot, module.running()),
-                side(facts, true, true),
+                named(module, pointer, side(facts, at_boot, module.running())),
+                named(module, pointer, side(facts, true, true)),
             ));
         }
     }
-    let pointer = if because.is_empty() {
-        Pointer::of(first.section())
-    } else {
-        first.clone()
-    };
+    let pointer = Pointer::of(first.section());
+    for name in had.difference(&names) {
+        let at_boot = |is: bool| json!({ name.as_str(): { "at_boot": is } });
+        plan.changes
+            .push(Change::now(pointer.clone(), at_boot(true), at_boot(false)));
+        because.push(pointer.clone());
+    }
     for name in &names {
         text.push_str(name);
         text.push('\n');
@@ -274,6 +277,15 @@ pub fn keep_loaded(
     file::keep(plan, list, KeptFile::own(section, text, pointer, because));
     for (module, pointer) in modules {
         load_now(plan, facts, section, module, std::slice::from_ref(pointer));
+    }
+}
+
+/// Names the module where its pointer does not: opensm's ib_umad has no place of its own in the document.
+fn named(module: &SeenModule, pointer: &Pointer, side: Value) -> Value {
+    if *pointer == Pointer::of(pointer.section()) {
+        json!({ module.name.as_str(): side })
+    } else {
+        side
     }
 }
 

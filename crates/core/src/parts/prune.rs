@@ -135,7 +135,7 @@ fn restore(
                 gid: *gid,
                 expect: seen.expect(),
             };
-            (action, json!({ "original": digest }), Some(bytes))
+            (action, json!({ "original": seen.path }), Some(bytes))
         }
     })
 }

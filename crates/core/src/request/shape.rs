@@ -255,7 +255,7 @@ mod tests {
                 7,
                 {"interface": "ib4", "mtuu": 5},
             ],
-            "limits": {},
+            "limits": {"memlock": 1},
             "sysctl": {"net.core.rmem_max": [1.5]},
             "stack": {"source": "inbox"},
             "colour": 1,
@@ -274,7 +274,7 @@ mod tests {
                 ("/ipoib/2/partitions/2/mode", "request.shape"),
                 ("/ipoib/3", "request.shape"),
                 ("/ipoib/4/mtuu", "request.unknown_field"),
-                ("/limits", "request.missing_field"),
+                ("/limits/memlock", "request.shape"),
                 ("/stack", "request.section_not_served"),
                 ("/sysctl/net.core.rmem_max/0", "request.shape"),
             ]

@@ -249,7 +249,7 @@ mod tests {
         let page = host(super::super::schemas::host().as_value());
         for row in [
             "| `ipoib[].partitions[].pkey` | [PKey](#pkey) | required |",
-            "| `limits.memlock` | `unlimited` or integer 64 to 1099511627776 | required |",
+            "| `limits.memlock` | `unlimited` or integer 64 to 1099511627776 |",
             "| `subnet_manager.instances[].priority` | integer 0 to 15 | opensm's own, 0 |",
             "| `subnet_manager.instances[].port.guid` |",
             "| `modules[].parameters` | map to [ParameterValue](#parametervalue) |",

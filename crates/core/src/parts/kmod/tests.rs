@@ -112,3 +112,34 @@ fn only_what_is_missing_is_done() {
     assert!(!running.steps.iter().any(|s| s.action.verb() == "load_module"));
     assert!(plan(&host(), Scope::Live, &[]) == Plan::default());
 }
+
+#[test]
+fn who_comes_and_who_goes_is_named() {
+    let mut now = host();
+    for step in &plan(&now, Scope::Live, &["ib_umad", "ib_ipoib"]).steps {
+        now.perform(&step.action);
+    }
+    let less = plan(&now, Scope::Live, &["ib_umad"]);
+    assert_eq!(less.changes.len(), 1);
+    let change = &less.changes[0];
+    assert_eq!(change.path, Pointer::of("subnet_manager"));
+    assert_eq!(change.before, json!({"ib_ipoib": {"at_boot": true}}));
+    assert_eq!(change.after, json!({"ib_ipoib": {"at_boot": false}}));
+    assert!(less.steps.iter().all(|s| s.because == [change.path.clone()]));
+
+    let section = Pointer::of("subnet_manager");
+    let seen = observe(&host(), &facts(Scope::Live), "ib_umad").unwrap();
+    let list = observe_list(&host(), OPENSM_LIST).unwrap();
+    let mut todo = Plan::default();
+    keep_loaded(
+        &mut todo,
+        &facts(Scope::Live),
+        "subnet_manager",
+        &list,
+        &[(&seen, section)],
+    );
+    assert_eq!(
+        todo.changes[0].after,
+        json!({"ib_umad": {"at_boot": true, "loaded": true}})
+    );
+}

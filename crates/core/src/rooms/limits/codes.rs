@@ -3,6 +3,8 @@
 use crate::codes;
 
 codes! {
+    /// No limit.
+    NO_MEMLOCK = "limits.no_memlock": "The section names users or services and no limit that they should have. There is no default for it: `unlimited` is usual where programs use verbs, and a number of KiB where memory must be kept for others. A section that is altogether empty (`limits: {}`) is allowed: with prune, what ibplan wrote for it goes.",
     /// One user or service twice.
     NAMED_TWICE = "limits.named_twice": "The same user or service stands in its list twice (slurmd and slurmd.service are one service). That does no harm by itself, but in a document made from templates it is a sign that two sources both believe to own the entry. Remove one.",
     /// Not a service.

@@ -9,6 +9,7 @@ use crate::parts::file::{self, KeptFile};
 use crate::parts::unit;
 use crate::plan::{Change, Plan};
 use crate::pointer::Pointer;
+use crate::types::UserName;
 use serde_json::{Map, Value, json};
 
 const SECTION: &str = "limits";
@@ -16,17 +17,20 @@ const SECTION: &str = "limits";
 /// The plan.
 pub fn plan(want: &LimitsWant, seen: &Seen, facts: &Facts) -> Plan {
     let mut plan = Plan::default();
-    if !want.users.is_empty() {
-        users(&mut plan, want, seen);
+    let Some((memlock, who)) = want.users() else {
+        return plan;
+    };
+    if !who.is_empty() {
+        users(&mut plan, memlock, &who, seen);
     }
     let mut changed = Vec::new();
     for (index, service) in seen.services.iter().enumerate() {
-        if drop_in(&mut plan, want.memlock, index, service) {
+        if drop_in(&mut plan, memlock, index, service) {
             changed.push(service_at(index));
         }
         told(
             &mut plan,
-            want.memlock,
+            memlock,
             index,
             service,
             changed.contains(&service_at(index)),
@@ -52,8 +56,8 @@ fn shown(kib: Option<u64>) -> Value {
     kib.map_or_else(|| json!("unlimited"), |n| json!(n))
 }
 
-fn users(plan: &mut Plan, want: &LimitsWant, seen: &Seen) {
-    let limit = kib(want.memlock);
+fn users(plan: &mut Plan, memlock: MemlockWant, who: &[UserName], seen: &Seen) {
+    let limit = kib(memlock);
     let lines = parse(&seen.file.text().unwrap_or_default());
     let mut before = Map::new();
     for line in &lines {
@@ -68,7 +72,7 @@ fn users(plan: &mut Plan, want: &LimitsWant, seen: &Seen) {
     let mut text = "# Written by ibplan; changes made here by hand are lost.\n\
                     # Read by pam_limits at login, for sessions only (limits.conf(5)); services have drop-ins instead.\n"
         .to_owned();
-    for user in &want.users {
+    for user in who {
         for kind in ["soft", "hard"] {
             text.push_str(&format!("{user} {kind} memlock {}\n", word(limit)));
             after.insert(format!("{user} {kind}"), shown(limit));
@@ -92,7 +96,7 @@ fn users(plan: &mut Plan, want: &LimitsWant, seen: &Seen) {
     );
     for (path, lines) in &seen.later {
         for line in lines.iter().filter(|l| l.kib != limit) {
-            if want.users.iter().any(|u| u.as_str() == line.domain) {
+            if who.iter().any(|u| u.as_str() == line.domain) {
                 plan.warnings.push(codes::OTHER_OWNER.at(
                     users_at(),
                     format!(
@@ -115,6 +119,15 @@ fn systemd(want: MemlockWant) -> String {
     }
 }
 
+/// What a drop-in says, in the document's terms: `unlimited`, KiB, or the text where it is neither.
+fn of_systemd(text: &str) -> Value {
+    match text.parse::<u64>() {
+        Ok(bytes) if bytes.is_multiple_of(1024) => json!(bytes / 1024),
+        _ if text == "infinity" => json!("unlimited"),
+        _ => json!(text),
+    }
+}
+
 /// The drop-in of one service; `true` when it is written.
 fn drop_in(plan: &mut Plan, want: MemlockWant, index: usize, service: &SeenService) -> bool {
     let value = systemd(want);
@@ -133,8 +146,8 @@ fn drop_in(plan: &mut Plan, want: MemlockWant, index: usize, service: &SeenServi
     if now.as_deref() != Some(value.as_str()) {
         plan.changes.push(Change::now(
             service_at(index),
-            now.map_or(Value::Null, Value::String),
-            Value::String(value),
+            now.map_or(Value::Null, |text| of_systemd(&text)),
+            shown(kib(want)),
         ));
         because.push(service_at(index));
     }

@@ -17,8 +17,19 @@ pub fn users_at() -> Pointer {
 
 /// All of them.
 pub fn check(want: &LimitsWant, found: &mut Findings) {
-    for (index, user) in want.users.iter().enumerate() {
-        if want.users[..index].contains(user) {
+    let Some((_, users)) = want.users() else {
+        if want.users.as_ref().is_some_and(|u| !u.is_empty()) || !want.services.is_empty() {
+            found.error(
+                codes::NO_MEMLOCK,
+                Pointer::of("limits").key("memlock"),
+                "users or services are named, and no limit for them",
+                "add `memlock`: unlimited or a number of KiB",
+            );
+        }
+        return;
+    };
+    for (index, user) in users.iter().enumerate() {
+        if users[..index].contains(user) {
             let at = users_at().index(index);
             found.error(
                 codes::NAMED_TWICE,
@@ -48,7 +59,7 @@ pub fn check(want: &LimitsWant, found: &mut Findings) {
             );
         }
     }
-    let named = |name: &str| want.users.iter().any(|u| u.as_str() == name);
+    let named = |name: &str| users.iter().any(|u| u.as_str() == name);
     if named("*") && !named("root") {
         found.warn(
             codes::ROOT_NOT_COVERED,

@@ -86,7 +86,11 @@ fn numbers_are_kib_for_pam_and_bytes_for_systemd() {
         second.changes[0].before,
         json!({"@rdma soft": 65536, "@rdma hard": 65536})
     );
-    assert_eq!(second.changes[1].before, json!("67108864"));
+    // One unit for both, the document's.
+    assert_eq!(
+        (&second.changes[1].before, &second.changes[1].after),
+        (&json!(65536), &json!("unlimited"))
+    );
 }
 
 #[test]
@@ -108,6 +112,22 @@ fn no_users_no_file() {
         plan::<Limits>(&json, &facts(Scope::Live), &host()).unwrap(),
         Plan::default()
     );
+}
+
+#[test]
+fn an_empty_section_limits_nothing() {
+    for json in [
+        json!({"limits": {}}),
+        json!({"limits": {"users": [], "services": []}}),
+    ] {
+        assert_eq!(
+            plan::<Limits>(&json, &facts(Scope::Live), &host()).unwrap(),
+            Plan::default()
+        );
+    }
+    let named = json!({"limits": {"users": ["root"]}});
+    let refusal = plan::<Limits>(&named, &facts(Scope::Live), &host()).unwrap_err();
+    assert_eq!(codes(&refusal.document), ["limits.no_memlock"]);
 }
 
 #[test]

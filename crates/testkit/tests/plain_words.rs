@@ -1,0 +1,76 @@
+//! What a plan says to a person, on captured hosts: meanings and not digests, in an order that can be followed.
+
+use ibplan_core::protocol::{Exit, Response};
+use ibplan_testkit::{hosts, laws};
+use serde_json::{Value, json};
+
+/// Applies one document to a copy of a host, then plans another with prune.
+fn then(host: &str, first: &Value, second: &Value) -> Response {
+    let root = hosts::copied(host);
+    let (applied, exit) = laws::serve("apply", root.path(), first, &json!({}));
+    assert_eq!(exit, Exit::Done, "{:#?}", applied.errors);
+    let (planned, exit) = laws::serve("plan", root.path(), second, &json!({ "prune": true }));
+    assert_eq!(exit, Exit::Done, "{:#?}", planned.errors);
+    planned
+}
+
+fn long_hex(text: &str) -> bool {
+    text.split(|c: char| !c.is_ascii_hexdigit())
+        .any(|w| w.len() >= 40)
+}
+
+#[test]
+fn changes_speak_of_meanings_and_not_of_digests() {
+    let full = json!({
+        "modules": [{ "name": "ib_umad" }, { "name": "ib_ipoib", "parameters": { "send_queue_size": 512 } }],
+        "limits": { "memlock": "unlimited", "services": ["slurmd"] },
+        "subnet_manager": { "partitions": [{ "name": "Default", "pkey": "0x7fff", "ipoib": {}, "members": { "ALL": "full" } }] },
+    });
+    let less =
+        json!({ "modules": [{ "name": "ib_ipoib" }], "limits": {}, "subnet_manager": { "state": "absent" } });
+    for host in ["rocky9-cx6", "debian12-cx6", "sles15-cx5"] {
+        let nothing = json!({ "modules": [] });
+        for response in [then(host, &nothing, &full), then(host, &full, &less)] {
+            for change in &response.changes {
+                let text = format!("{} -> {}", change.before, change.after);
+                assert!(!long_hex(&text), "{host} {}: {text}", change.path);
+            }
+        }
+        let gone = then(host, &full, &less);
+        assert!(
+            gone.changes
+                .iter()
+                .any(|c| c.path.as_str() == "/modules"
+                    && c.before == json!({ "ib_umad": { "at_boot": true } })),
+            "{:#?}",
+            gone.changes
+        );
+        let limits: Vec<_> = gone.changes.iter().filter(|c| c.section == "limits").collect();
+        assert_eq!(limits.len(), 2, "{limits:#?}");
+    }
+}
+
+/// Bringing the parent up takes its children along, so they come after it.
+#[test]
+fn links_that_wait_are_listed_parents_first() {
+    for (host, interface) in [
+        ("rocky9-cx6", "ibp65s0"),
+        ("debian12-cx6", "ibp65s0"),
+        ("sles15-cx5", "ib0"),
+    ] {
+        let root = hosts::copied(host);
+        let desired = json!({ "ipoib": [{ "interface": interface, "partitions": [{ "pkey": 0x10 }] }] });
+        let (planned, _) = laws::serve("plan", root.path(), &desired, &json!({ "replay": true }));
+        let names: Vec<&str> = planned
+            .pending
+            .links
+            .iter()
+            .filter_map(|l| l.split_once(": ").map(|(name, _)| name))
+            .collect();
+        assert_eq!(
+            names,
+            [interface.to_owned(), format!("{interface}.8010")],
+            "{host}"
+        );
+    }
+}
