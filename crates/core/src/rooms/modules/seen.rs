@@ -2,11 +2,11 @@
 
 use super::want::ModuleWant;
 use crate::facts::Facts;
+use crate::parts::dropin;
 use crate::parts::file::{self, SeenFile};
 use crate::parts::kmod::{self, SeenModule};
 use crate::probe::{Probe, ProbeError};
 use crate::types::HostPath;
-use std::collections::BTreeMap;
 
 /// The options that ibplan keeps.
 pub const OPTIONS: &str = "/etc/modprobe.d/ibplan.conf";
@@ -81,18 +81,7 @@ pub fn observe(want: &[ModuleWant], facts: &Facts, probe: &dyn Probe) -> Result<
 }
 
 fn others(facts: &Facts, probe: &dyn Probe) -> Result<Vec<Other>, ProbeError> {
-    let mut files: BTreeMap<String, HostPath> = BTreeMap::new();
-    for folder in FOLDERS {
-        let folder = HostPath::fixed(folder);
-        for name in probe.list(&folder)? {
-            if name.ends_with(".conf")
-                && !files.contains_key(&name)
-                && let Ok(path) = folder.join(&name)
-            {
-                files.insert(name, path);
-            }
-        }
-    }
+    let files = dropin::files(probe, FOLDERS)?;
     let own = HostPath::fixed(OPTIONS);
     let mut out = Vec::new();
     for (name, file) in files {

@@ -2,9 +2,9 @@
 
 use super::want::path_form;
 use crate::facts::Facts;
+use crate::parts::dropin;
 use crate::probe::{Probe, ProbeError};
 use crate::types::HostPath;
-use std::collections::BTreeMap;
 
 /// The drop-in that ibplan keeps.
 pub const OWN: &str = "/etc/sysctl.d/90-ibplan.conf";
@@ -161,18 +161,7 @@ pub fn parse(text: &str) -> Vec<Assignment> {
 /// # Errors
 /// A folder or file is there and cannot be read.
 pub fn observe(probe: &dyn Probe, facts: &Facts) -> Result<Vec<Owner>, ProbeError> {
-    let mut files: BTreeMap<String, HostPath> = BTreeMap::new();
-    for folder in FOLDERS {
-        let folder = HostPath::fixed(folder);
-        for name in probe.list(&folder)? {
-            if name.ends_with(".conf")
-                && !files.contains_key(&name)
-                && let Ok(path) = folder.join(&name)
-            {
-                files.insert(name, path);
-            }
-        }
-    }
+    let files = dropin::files(probe, FOLDERS)?;
     let own = HostPath::fixed(OWN);
     let mut owners = Vec::new();
     let mut conf_linked = false;

@@ -7,6 +7,7 @@ pub mod networkd;
 pub mod networkmanager;
 pub mod wicked;
 
+use super::codes;
 use super::model::{Link, Rendered, WantedLink};
 use crate::distro::{Backend, Row};
 use crate::facts::Facts;
@@ -84,6 +85,15 @@ pub trait Dialect: Sync {
         out.dedup();
         out
     }
+}
+
+/// What a back end cannot express, for the link that wants it.
+fn cannot(wanted: &WantedLink, message: String) -> Problem {
+    codes::BACKEND_CANNOT.at(
+        wanted.at.clone(),
+        message,
+        "change the link as the message says, or choose another back end with network_backend",
+    )
 }
 
 /// The language of a back end.

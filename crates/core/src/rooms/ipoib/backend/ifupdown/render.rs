@@ -4,7 +4,7 @@ use super::read::{Found, stanzas};
 use super::syntax::meaning;
 use super::{FOLDER, MAIN, include, shared};
 use crate::problem::Problem;
-use crate::rooms::ipoib::backend::{Context, Files};
+use crate::rooms::ipoib::backend::{Context, Files, cannot};
 use crate::rooms::ipoib::codes;
 use crate::rooms::ipoib::model::{Compare, Link, LinkKind, Rendered, Route, WantedLink};
 use crate::types::HostPath;
@@ -66,14 +66,6 @@ fn main_file(own: &[Rendered], context: &Context<'_>) -> Option<Rendered> {
         compare: Compare::Bytes,
         keys: Some(keys),
     })
-}
-
-fn cannot(wanted: &WantedLink, message: String) -> Problem {
-    codes::BACKEND_CANNOT.at(
-        wanted.at.clone(),
-        message,
-        "change the link as the message says, or choose another back end with network_backend",
-    )
 }
 
 /// What ifupdown cannot do.

@@ -3,7 +3,7 @@
 use super::sysconfig::routes;
 use super::{FOLDER, ROUTES};
 use crate::problem::Problem;
-use crate::rooms::ipoib::backend::{Context, Files};
+use crate::rooms::ipoib::backend::{Context, Files, cannot};
 use crate::rooms::ipoib::codes;
 use crate::rooms::ipoib::model::{Compare, Link, LinkKind, Rendered, WantedLink};
 use crate::types::{HostPath, PKey};
@@ -39,14 +39,6 @@ pub(super) fn render(links: &[WantedLink], context: &Context<'_>) -> Result<Vec<
     } else {
         Err(problems)
     }
-}
-
-fn cannot(wanted: &WantedLink, message: String) -> Problem {
-    codes::BACKEND_CANNOT.at(
-        wanted.at.clone(),
-        message,
-        "change the link as the message says, or choose another back end with network_backend",
-    )
 }
 
 /// What wicked cannot do.
