@@ -388,7 +388,7 @@ fn systemd_takes_the_drop_ins_of_instances() {
                 let path = format!("SYSTEMD_UNIT_PATH={}:", folder.path().display());
                 tool(
                     "env",
-                    &[&path, "systemd-analyze", "verify", unit],
+                    &[&path, "systemd-analyze", "verify", "--man=no", unit],
                     folder.path(),
                     "systemd",
                 )
