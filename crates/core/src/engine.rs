@@ -2,6 +2,7 @@
 
 use crate::codes;
 use crate::facts::Facts;
+use crate::ledger::STATE;
 use crate::parts::prune::prune;
 use crate::plan::Plan;
 use crate::pointer::Pointer;
@@ -32,6 +33,19 @@ pub fn check(stages: &[&dyn Stage], state: &HostState) -> Findings {
 
 /// A problem for something that cannot be read.
 pub fn unreadable(error: &ProbeError) -> Problem {
+    let own = match error {
+        ProbeError::Read { path, .. } | ProbeError::TooLarge { path, .. } => {
+            path.as_str().starts_with(&format!("{STATE}/"))
+        }
+        ProbeError::Query { .. } => false,
+    };
+    if own {
+        return codes::HOST_JOURNAL.at(
+            Pointer::of("request"),
+            error.to_string(),
+            "a file that is damaged or of a later version of ibplan has to be looked at by hand, and moved away only when it is understood",
+        );
+    }
     codes::HOST_UNREADABLE.at(
         Pointer::of("request"),
         error.to_string(),

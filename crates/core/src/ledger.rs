@@ -39,6 +39,7 @@ pub enum Original {
 
 /// A file or link that ibplan keeps.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Owned {
     /// The section that keeps it.
     pub section: String,
@@ -53,6 +54,7 @@ pub struct Owned {
 
 /// A live value that ibplan keeps.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct OwnedLive {
     /// The section that keeps it.
     pub section: String,

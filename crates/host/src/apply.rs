@@ -1,17 +1,16 @@
 //! Plan, journal, perform, verify; on failure take back in reverse.
 
+mod owned;
+
 use crate::host::Host;
 use crate::journal::{Journal, JournalError, Phase, Record};
-use crate::signals::Held;
 use crate::undo::Taken;
 use crate::watch::{Nothing, Point, Watch};
-use ibplan_core::action::digest;
 use ibplan_core::codes;
 use ibplan_core::engine::{self, Refusal};
 use ibplan_core::facts::{self, Facts};
-use ibplan_core::ledger::{Ledger, Original, Owned, OwnedLive, fingerprint};
-use ibplan_core::parts::file::{self, Present};
-use ibplan_core::plan::{Claim, Plan, Step};
+use ibplan_core::ledger::Ledger;
+use ibplan_core::plan::{Plan, Step};
 use ibplan_core::pointer::Pointer;
 use ibplan_core::probe::ProbeError;
 use ibplan_core::problem::Problem;
@@ -19,6 +18,7 @@ use ibplan_core::protocol::{Status, StepReport};
 use ibplan_core::request::OnFailure;
 use ibplan_core::resource::Stage;
 use ibplan_core::state::HostState;
+use ibplan_core::types::HostPath;
 use serde::Serialize;
 use std::time::{Duration, Instant};
 
@@ -110,108 +110,34 @@ pub fn apply(
     if outcome.plan.steps.is_empty() {
         return Ok(outcome);
     }
-    let begun = begin(host, &outcome.plan, &facts, how, watch);
-    let (id, ledger) = match begun {
-        Ok(begun) => begun,
+    let begun = Journal::of(&host.root).begin(how.request, &outcome.plan.steps, &facts.ledger, watch);
+    let id = match begun {
+        Ok(id) => id,
         Err(e) => {
             outcome.errors.push(journal_problem(&e));
             return Ok(outcome);
         }
     };
     outcome.transaction = Some(id);
-    let failure = carry_out(host, id, how, watch, progress, &mut outcome)
-        .or_else(|| settle(host, stages, want, how))
-        .or_else(|| close(host, id, &ledger, watch).err().map(|e| journal_problem(&e)));
+    let failure = match owned::adopt(host, &outcome.plan, &facts.ledger, watch) {
+        Err(e) => Some((journal_problem(&e), None)),
+        Ok(ledger) => carry_out(host, id, how, watch, progress, &mut outcome)
+            .or_else(|| settle(host, stages, want, how))
+            .or_else(|| close(host, id, &ledger, watch, &mut outcome.plan))
+            .map(|problem| (problem, Some(ledger))),
+    };
     match failure {
         None => outcome.changed = true,
-        Some(problem) => fail(host, id, how.on_failure, problem, &mut outcome),
+        Some((problem, Some(ledger))) if how.on_failure == OnFailure::Keep => {
+            outcome.errors.push(problem);
+            owned::keep(host, id, &facts.ledger, ledger, watch, &mut outcome);
+        }
+        Some((problem, _)) => {
+            outcome.errors.push(problem);
+            take_back(host, id, watch, &mut outcome);
+        }
     }
     Ok(outcome)
-}
-
-/// Opens the transaction and keeps the originals of everything that becomes ibplan's.
-fn begin(
-    host: &Host,
-    plan: &Plan,
-    facts: &Facts,
-    how: &How<'_>,
-    watch: &mut dyn Watch,
-) -> Result<(u32, Ledger), JournalError> {
-    let journal = Journal::of(&host.root);
-    let id = journal.begin(how.request, &plan.steps, &facts.ledger, watch)?;
-    let mut ledger = facts.ledger.clone();
-    for path in &plan.forgets {
-        ledger.files.remove(path);
-        ledger.live.remove(path);
-    }
-    let fault = |e: &ProbeError| JournalError {
-        path: ibplan_core::types::HostPath::fixed("/"),
-        reason: e.to_string(),
-    };
-    for claim in &plan.claims {
-        match claim {
-            Claim::File { path, section, keys } => {
-                let original = match ledger.files.remove(path) {
-                    Some(owned) => owned.original,
-                    None => original(host, &journal, path).map_err(|e| e.unwrap_or_else(|p| fault(&p)))?,
-                };
-                let owned = Owned {
-                    section: section.clone(),
-                    original,
-                    written: String::new(),
-                    keys: keys.clone(),
-                };
-                ledger.files.insert(path.clone(), owned);
-            }
-            Claim::Live { path, section, seen } => {
-                let fresh = || OwnedLive {
-                    section: section.clone(),
-                    original: seen.clone(),
-                };
-                ledger.live.entry(path.clone()).or_insert_with(fresh);
-            }
-        }
-    }
-    Ok((id, ledger))
-}
-
-enum OriginalError {
-    Journal(JournalError),
-    Probe(ProbeError),
-}
-
-impl OriginalError {
-    fn unwrap_or_else(self, make: impl FnOnce(ProbeError) -> JournalError) -> JournalError {
-        match self {
-            Self::Journal(e) => e,
-            Self::Probe(e) => make(e),
-        }
-    }
-}
-
-/// What is at a path, its bytes kept.
-fn original(
-    host: &Host,
-    journal: &Journal<'_>,
-    path: &ibplan_core::types::HostPath,
-) -> Result<Original, OriginalError> {
-    let seen = file::observe(host, path).map_err(OriginalError::Probe)?;
-    Ok(match seen.present {
-        Present::Absent | Present::Other(_) => Original::Absent,
-        Present::Link(target) => Original::Link { target },
-        Present::File { meta, bytes } => {
-            let name = digest(&bytes);
-            journal
-                .keep_original(&name, &bytes)
-                .map_err(OriginalError::Journal)?;
-            Original::File {
-                digest: name,
-                mode: meta.mode,
-                uid: meta.uid,
-                gid: meta.gid,
-            }
-        }
-    })
 }
 
 /// Does every step; the first failure ends it.
@@ -223,7 +149,6 @@ fn carry_out(
     progress: &mut dyn FnMut(&Progress),
     outcome: &mut Outcome,
 ) -> Option<Problem> {
-    let held = Held::new();
     let began = Instant::now();
     let of = outcome.plan.steps.len();
     for (at, step) in outcome.plan.steps.iter().enumerate() {
@@ -239,7 +164,8 @@ fn carry_out(
             let path = step.because.first().cloned().unwrap_or_default();
             codes::HOST_STEP_FAILED.at(path, format!("{what}: {reason}"), "mend the cause and run again")
         };
-        let problem = match (held.arrived(), Instant::now() >= how.deadline) {
+        host.until(how.deadline);
+        let problem = match (host.interrupted(), Instant::now() >= how.deadline) {
             (Some(signal), _) => Some(failed(format!("the run was asked to end by {signal}"))),
             (None, true) => Some(failed("the deadline of the run has passed".to_owned())),
             (None, false) => one(host, id, at, step, watch, &failed),
@@ -310,6 +236,13 @@ fn settle(host: &mut Host, stages: &[&dyn Stage], want: &HostState, how: &How<'_
                 .map(ToString::to_string)
                 .collect(),
         };
+        if let Some(signal) = host.interrupted() {
+            return Some(codes::HOST_STEP_FAILED.at(
+                Pointer::root(),
+                format!("the run was asked to end by {signal} while the host was settling"),
+                "run again",
+            ));
+        }
         if Instant::now() >= end {
             return Some(codes::HOST_NOT_SETTLED.at(
                 Pointer::root(),
@@ -321,46 +254,39 @@ fn settle(host: &mut Host, stages: &[&dyn Stage], want: &HostState, how: &How<'_
     }
 }
 
-/// Writes the ledger with what was written, and commits.
-fn close(host: &Host, id: u32, ledger: &Ledger, watch: &mut dyn Watch) -> Result<(), JournalError> {
+/// Writes the ledger with what was written, and commits. That old transactions cannot be forgotten is only a warning.
+fn close(host: &Host, id: u32, ledger: &Ledger, watch: &mut dyn Watch, plan: &mut Plan) -> Option<Problem> {
     let journal = Journal::of(&host.root);
-    let mut ledger = ledger.clone();
-    let point = |watch: &mut dyn Watch, at| {
-        watch.at(at).map_err(|e| JournalError {
-            path: ibplan_core::types::HostPath::fixed(ibplan_core::ledger::LEDGER),
-            reason: e.to_string(),
-        })
+    let commit = |watch: &mut dyn Watch| -> Result<(), JournalError> {
+        let ledger = owned::written(host, ledger.clone(), plan)?;
+        point(watch, Point::BeforeLedger)?;
+        journal.write_ledger(&ledger, watch)?;
+        point(watch, Point::BeforeCommit)?;
+        journal.phase(id, Phase::Committed, watch)
     };
-    for (path, owned) in &mut ledger.files {
-        if let Some(now) = fingerprint(host, path).map_err(|e| JournalError {
-            path: path.clone(),
-            reason: e.to_string(),
-        })? {
-            owned.written = now;
-        }
+    if let Err(e) = commit(watch) {
+        return Some(journal_problem(&e));
     }
-    point(watch, Point::BeforeLedger)?;
-    journal.write_ledger(&ledger, &mut Nothing)?;
-    point(watch, Point::BeforeCommit)?;
-    journal.phase(id, Phase::Committed, &mut Nothing)?;
-    journal.trim()
+    if let Err(e) = journal.trim() {
+        plan.warnings.push(journal_problem(&e));
+    }
+    None
 }
 
-/// Takes the finished steps back, or keeps them where that was asked for.
-fn fail(host: &mut Host, id: u32, on_failure: OnFailure, problem: Problem, outcome: &mut Outcome) {
-    outcome.errors.push(problem);
-    let kept = match on_failure {
-        OnFailure::Keep => Journal::of(&host.root)
-            .phase(id, Phase::Kept, &mut Nothing)
-            .map(|()| None),
-        OnFailure::Rollback => host.take_transaction_back(id).map(|(_, taken)| Some(taken)),
-    };
-    match kept {
-        Ok(None) => outcome.changed = outcome.steps.iter().any(|s| s.status == Status::Done),
-        Ok(Some(taken)) => mark_undone(&taken, outcome),
+fn point(watch: &mut dyn Watch, at: Point) -> Result<(), JournalError> {
+    watch.at(at).map_err(|e| JournalError {
+        path: HostPath::fixed(ibplan_core::ledger::LEDGER),
+        reason: e.to_string(),
+    })
+}
+
+/// Takes the finished steps back.
+fn take_back(host: &mut Host, id: u32, watch: &mut dyn Watch, outcome: &mut Outcome) {
+    match host.take_transaction_back(id, false, watch) {
+        Ok((_, taken)) => mark_undone(&taken, outcome),
         Err(e) => {
             outcome.errors.push(journal_problem(&e));
-            outcome.changed = true;
+            outcome.changed = outcome.steps.iter().any(|s| s.status == Status::Done);
         }
     }
 }
@@ -380,6 +306,6 @@ pub fn journal_problem(e: &JournalError) -> Problem {
     codes::HOST_JOURNAL.at(
         Pointer::of("request"),
         e.to_string(),
-        "make room or mend the file system, then run again",
+        "make room or mend the file system; a file that is damaged or of a later version of ibplan has to be looked at by hand, and moved away only when it is understood",
     )
 }

@@ -4,6 +4,8 @@ use std::io::Read;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use ibplan_core::probe::Output;
@@ -12,7 +14,7 @@ use ibplan_core::probe::Output;
 const FOLDERS: &[&str] = &["/usr/sbin", "/usr/bin", "/sbin", "/bin"];
 
 /// Most bytes kept of each output stream.
-const MAX_OUTPUT: u64 = 4 << 20;
+const MAX_OUTPUT: usize = 4 << 20;
 
 /// Why a program gave no answer.
 #[derive(Debug, thiserror::Error)]
@@ -77,28 +79,60 @@ pub fn run(program: &str, arguments: &[String], limit: Duration) -> Result<Outpu
             Err(e) => return Err(CommandError::Start(program.to_owned(), e)),
         }
     };
+    let end = Instant::now() + LINGER;
     Ok(Output {
         status: status.code(),
-        stdout: text(out),
-        stderr: text(err),
+        stdout: text(out, end),
+        stderr: text(err, end),
     })
 }
 
-type Collector = std::thread::JoinHandle<Vec<u8>>;
+/// How long an output may stay open after its program has ended. A daemon that was started by an installation keeps the
+/// stream of its parent for as long as it lives, and says nothing that we wait for.
+const LINGER: Duration = Duration::from_secs(2);
+
+/// What was read so far, and a word when the stream has ended.
+struct Collector {
+    kept: Arc<Mutex<Vec<u8>>>,
+    ended: Receiver<()>,
+}
 
 /// Reads a stream to its end, so that the program never blocks, and keeps the beginning.
 fn collect(mut stream: impl Read + Send + 'static) -> Collector {
+    let kept = Arc::new(Mutex::new(Vec::new()));
+    let (tell, ended) = mpsc::channel();
+    let mine = Arc::clone(&kept);
     std::thread::spawn(move || {
-        let mut kept = Vec::new();
-        if (&mut stream).take(MAX_OUTPUT).read_to_end(&mut kept).is_ok() {
-            let _ = std::io::copy(&mut stream, &mut std::io::sink());
+        let mut part = [0u8; 16 << 10];
+        while let Ok(length @ 1..) = read_some(&mut stream, &mut part) {
+            if let Ok(mut kept) = mine.lock() {
+                let room = MAX_OUTPUT.saturating_sub(kept.len());
+                kept.extend_from_slice(&part[..length.min(room)]);
+            }
         }
-        kept
-    })
+        // Nobody may be listening any more.
+        let _ = tell.send(());
+    });
+    Collector { kept, ended }
 }
 
-fn text(collector: Option<Collector>) -> String {
-    let bytes = collector.and_then(|c| c.join().ok()).unwrap_or_default();
+fn read_some(stream: &mut impl Read, part: &mut [u8]) -> std::io::Result<usize> {
+    loop {
+        match stream.read(part) {
+            Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
+            other => return other,
+        }
+    }
+}
+
+fn text(collector: Option<Collector>, end: Instant) -> String {
+    let Some(collector) = collector else {
+        return String::new();
+    };
+    let _ = collector
+        .ended
+        .recv_timeout(end.saturating_duration_since(Instant::now()));
+    let bytes = collector.kept.lock().map(|k| k.clone()).unwrap_or_default();
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
@@ -133,6 +167,19 @@ mod tests {
     }
 
     #[test]
+    fn a_daemon_that_keeps_the_stream_does_not_hold_us_up() {
+        let out = run(
+            "sh",
+            &words(&["-c", "sleep 100000 & echo $!"]),
+            Duration::from_secs(600),
+        )
+        .unwrap();
+        let pid: i32 = out.stdout.trim().parse().unwrap();
+        let pid = rustix::process::Pid::from_raw(pid).unwrap();
+        rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+    }
+
+    #[test]
     fn output_is_bounded_and_a_missing_program_is_named() {
         let out = run(
             "head",
@@ -140,7 +187,7 @@ mod tests {
             Duration::from_secs(60),
         )
         .unwrap();
-        assert_eq!(out.stdout.len() as u64, MAX_OUTPUT);
+        assert_eq!(out.stdout.len(), MAX_OUTPUT);
         assert!(
             run("no-such-program", &[], Duration::from_secs(1))
                 .unwrap_err()

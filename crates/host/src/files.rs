@@ -1,17 +1,20 @@
 //! Files below a root: read with a bound, written atomically and durably.
 
+mod attributes;
+mod expected;
 mod folders;
 
+pub use expected::check;
 pub use folders::{make_folder, make_folder_if_missing, remove_folder};
 
 use crate::root::{Found, Root, WalkError};
 use crate::watch::{Point, Watch};
-use ibplan_core::action::{Expect, digest};
+use ibplan_core::action::Expect;
 use ibplan_core::probe::{Kind, Meta};
 use ibplan_core::types::HostPath;
-use rustix::fs::{self, AtFlags, FileType, Gid, Mode, OFlags, Uid, XattrFlags};
+use rustix::fs::{self, AtFlags, FileType, Gid, Mode, OFlags, RenameFlags, Uid};
 use rustix::io::Errno;
-use std::ffi::OsString;
+use std::ffi::{CString, OsString};
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::AsFd;
@@ -54,12 +57,42 @@ impl FileError {
 /// # Errors
 /// It is there and cannot be read.
 pub fn read(root: &Root, path: &HostPath) -> Result<Option<Vec<u8>>, FileError> {
-    let file = match root.open_to_read(path, OFlags::RDONLY) {
-        Err(WalkError::Missing) => return Ok(None),
-        opened => File::from(opened?),
-    };
-    if !file.metadata()?.is_file() {
+    // A device in a foreign image is not even opened.
+    if !root.is_live() && kind_behind(root, path)? != Some(Kind::File) {
         return Ok(None);
+    }
+    match root.open_to_read(path, OFlags::RDONLY) {
+        Err(WalkError::Missing) => Ok(None),
+        opened => whole(File::from(opened?)),
+    }
+}
+
+/// What a path leads to, links followed.
+fn kind_behind(root: &Root, path: &HostPath) -> Result<Option<Kind>, FileError> {
+    match root.open_to_read(path, OFlags::PATH) {
+        Err(WalkError::Missing) => Ok(None),
+        opened => Ok(Some(told(&fs::fstat(opened?)?).kind)),
+    }
+}
+
+/// Reads the file at a place; a link there is not followed.
+fn read_found(found: &Found) -> Result<Option<Vec<u8>>, FileError> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOFOLLOW;
+    match fs::openat(&found.folder, &found.name, flags, Mode::empty()) {
+        Ok(fd) => whole(File::from(fd)),
+        Err(Errno::NOENT | Errno::NXIO) => Ok(None),
+        Err(e) => Err(e.into()),
+    }
+}
+
+/// All bytes of a file that was opened, if it is a regular one.
+fn whole(file: File) -> Result<Option<Vec<u8>>, FileError> {
+    let about = file.metadata()?;
+    if !about.is_file() {
+        return Ok(None);
+    }
+    if about.len() > MAX_FILE {
+        return Err(FileError::TooLarge);
     }
     let mut bytes = Vec::new();
     file.take(MAX_FILE + 1).read_to_end(&mut bytes)?;
@@ -104,8 +137,19 @@ pub fn link(root: &Root, path: &HostPath) -> Result<Option<String>, FileError> {
         Err(WalkError::Missing) => return Ok(None),
         opened => opened?,
     };
-    match fs::readlinkat(&fd, "", Vec::new()) {
-        Ok(text) => Ok(Some(text.to_string_lossy().into_owned())),
+    link_text(fs::readlinkat(&fd, "", Vec::new()))
+}
+
+fn link_text(read: Result<CString, Errno>) -> Result<Option<String>, FileError> {
+    match read {
+        // A text that could not be written back as it was must not be taken for known.
+        Ok(text) => text.into_string().map(Some).map_err(|_| {
+            std::io::Error::new(
+                std::io::ErrorKind::InvalidData,
+                "the text of the link is not UTF-8",
+            )
+            .into()
+        }),
         // No link.
         Err(Errno::NOENT | Errno::INVAL | Errno::NOTDIR) => Ok(None),
         Err(e) => Err(e.into()),
@@ -130,29 +174,6 @@ pub fn list(root: &Root, folder: &HostPath) -> Result<Vec<String>, FileError> {
     }
     names.sort();
     Ok(names)
-}
-
-/// Whether what is at a path is what an action expects.
-///
-/// # Errors
-/// It is not, or cannot be read.
-pub fn check(root: &Root, path: &HostPath, expect: &Expect) -> Result<(), FileError> {
-    let now = meta(root, path)?.map(|m| m.kind);
-    match (expect, now) {
-        (Expect::Anything, None | Some(Kind::File | Kind::Link)) | (Expect::Absent, None) => Ok(()),
-        (Expect::Anything, Some(_)) => Err(FileError::Changed("there is something that is no file")),
-        (Expect::Absent, Some(_)) => Err(FileError::Changed("there was nothing")),
-        (Expect::Digest(_) | Expect::Target(_), None) => Err(FileError::Changed("it is gone")),
-        (Expect::Digest(d), Some(Kind::File)) => match read(root, path)? {
-            Some(bytes) if digest(&bytes) == *d => Ok(()),
-            _ => Err(FileError::Changed("other content")),
-        },
-        (Expect::Target(t), Some(Kind::Link)) => match link(root, path)? {
-            Some(target) if target == *t => Ok(()),
-            _ => Err(FileError::Changed("another link")),
-        },
-        (Expect::Digest(_) | Expect::Target(_), Some(_)) => Err(FileError::Changed("another kind of file")),
-    }
 }
 
 /// The name under which a file is made before it is renamed into place. Fixed, so that a killed run leaves at most one, and
@@ -195,19 +216,53 @@ pub fn write(
     how: &NewFile<'_>,
     watch: &mut dyn Watch,
 ) -> Result<(), FileError> {
-    check(root, path, how.expect)?;
     let found = root.find(path, false)?;
+    expected::check_found(&found, how.expect)?;
     let name = temporary(path);
     remove_entry(&found, &name)?;
-    let made = make(&found, &name, how, watch).and_then(|()| {
-        // Again, as late as can be: what came between is somebody's work.
-        check(root, path, how.expect)?;
-        watch.at(Point::BeforeRename)?;
-        fs::renameat(&found.folder, &name, &found.folder, &found.name)?;
-        Ok(())
-    });
+    let made = make(&found, &name, how, watch).and_then(|()| put_in_place(&found, &name, how.expect, watch));
+    finish(&found, &name, made, watch)
+}
+
+/// Gives a finished file its name, after a last look: what came between is somebody's work.
+fn put_in_place(
+    found: &Found,
+    name: &OsString,
+    expect: &Expect,
+    watch: &mut dyn Watch,
+) -> Result<(), FileError> {
+    expected::check_found(found, expect)?;
+    watch.at(Point::BeforeRename)?;
+    if *expect == Expect::Absent {
+        // The kernel itself sees to it that nothing is replaced.
+        match fs::renameat_with(
+            &found.folder,
+            name,
+            &found.folder,
+            &found.name,
+            RenameFlags::NOREPLACE,
+        ) {
+            Ok(()) => return Ok(()),
+            Err(Errno::EXIST) => return Err(FileError::Changed("there was nothing")),
+            // A file system that does not know the flag.
+            Err(Errno::INVAL | Errno::NOSYS) => {}
+            Err(e) => return Err(e.into()),
+        }
+    }
+    fs::renameat(&found.folder, name, &found.folder, &found.name)?;
+    Ok(())
+}
+
+/// Makes the new name durable, or removes what was made.
+fn finish(
+    found: &Found,
+    name: &OsString,
+    made: Result<(), FileError>,
+    watch: &mut dyn Watch,
+) -> Result<(), FileError> {
     if let Err(e) = made {
-        remove_entry(&found, &name)?;
+        // The first reason is the one to tell; what is left over the next run knows by its name.
+        let _ = remove_entry(found, name);
         return Err(e);
     }
     watch.at(Point::AfterRename)?;
@@ -222,8 +277,9 @@ fn make(found: &Found, name: &OsString, how: &NewFile<'_>, watch: &mut dyn Watch
     watch.at(Point::BeforeWrite)?;
     file.write_all(how.content)?;
     own(&file, how.uid, how.gid)?;
+    attributes::keep(found, &file)?;
+    // Last: an access list that was kept has changed the bits of the group (acl(5)).
     fs::fchmod(&file, Mode::from_raw_mode(how.mode & 0o7777))?;
-    keep_attributes(found, &file)?;
     watch.at(Point::BeforeSync)?;
     file.sync_all()?;
     Ok(())
@@ -233,29 +289,6 @@ fn own(fd: impl AsFd, uid: u32, gid: u32) -> Result<(), FileError> {
     let now = fs::fstat(&fd)?;
     if (now.st_uid, now.st_gid) != (uid, gid) {
         fs::fchown(fd, Some(Uid::from_raw(uid)), Some(Gid::from_raw(gid)))?;
-    }
-    Ok(())
-}
-
-/// Copies extended attributes of the file that is about to be replaced. A file system without them is no error.
-fn keep_attributes(found: &Found, new: &File) -> Result<(), FileError> {
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
-    let Ok(old) = fs::openat(&found.folder, &found.name, flags, Mode::empty()) else {
-        return Ok(());
-    };
-    let mut names = vec![0u8; 65536];
-    let length = match fs::flistxattr(&old, &mut names) {
-        Ok(length) => length,
-        Err(Errno::NOTSUP) => return Ok(()),
-        Err(e) => return Err(e.into()),
-    };
-    for name in names[..length].split(|b| *b == 0).filter(|n| !n.is_empty()) {
-        let mut value = vec![0u8; 65536];
-        let size = fs::fgetxattr(&old, name, &mut value)?;
-        match fs::fsetxattr(new, name, &value[..size], XattrFlags::empty()) {
-            Ok(()) | Err(Errno::NOTSUP) => {}
-            Err(e) => return Err(e.into()),
-        }
     }
     Ok(())
 }
@@ -284,14 +317,14 @@ pub fn sweep(root: &Root, path: &HostPath) -> Result<(), FileError> {
 /// # Errors
 /// It is not what was expected, or cannot be removed.
 pub fn remove(root: &Root, path: &HostPath, expect: &Expect) -> Result<(), FileError> {
-    check(root, path, expect)?;
     match root.find(path, false) {
         Ok(found) => {
+            expected::check_found(&found, expect)?;
             remove_entry(&found, &found.name)?;
             fs::fsync(&found.folder)?;
             Ok(())
         }
-        Err(WalkError::Missing) => Ok(()),
+        Err(WalkError::Missing) => check(root, path, expect),
         Err(e) => Err(e.into()),
     }
 }
@@ -307,19 +340,13 @@ pub fn make_link(
     expect: &Expect,
     watch: &mut dyn Watch,
 ) -> Result<(), FileError> {
-    check(root, path, expect)?;
     let found = root.find(path, false)?;
+    expected::check_found(&found, expect)?;
     let name = temporary(path);
     remove_entry(&found, &name)?;
     fs::symlinkat(target, &found.folder, &name)?;
-    watch.at(Point::BeforeRename)?;
-    if let Err(e) = fs::renameat(&found.folder, &name, &found.folder, &found.name) {
-        remove_entry(&found, &name)?;
-        return Err(e.into());
-    }
-    watch.at(Point::AfterRename)?;
-    fs::fsync(&found.folder)?;
-    Ok(())
+    let made = put_in_place(&found, &name, expect, watch);
+    finish(&found, &name, made, watch)
 }
 
 /// Writes a kernel attribute: no temporary file, no creation, one write.

@@ -3,12 +3,17 @@
 use crate::commands::{self, CommandError};
 use crate::files::{self, FileError};
 use crate::root::Root;
+use crate::signals::Held;
 use ibplan_core::distro::PackageManager;
 use ibplan_core::facts::Scope;
 use ibplan_core::probe::{Meta, Output, Probe, ProbeError, Query, RECORDS};
 use ibplan_core::types::HostPath;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+/// Longest that one program may run where no deadline says less, and always when something is taken back: an undo that is
+/// cut short by the deadline of the run would leave the host between two states.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(600);
 
 /// A host that can be read, and (through [`crate::perform`]) changed.
 #[derive(Debug)]
@@ -19,6 +24,8 @@ pub struct Host {
     pub(crate) manager: Option<PackageManager>,
     /// Longest that one program may run.
     pub(crate) limit: Duration,
+    /// Signals, while the lock is held.
+    held: Option<Held>,
 }
 
 impl Host {
@@ -37,7 +44,8 @@ impl Host {
             root,
             scope,
             manager: None,
-            limit: Duration::from_secs(600),
+            limit: PATIENCE,
+            held: None,
         })
     }
 
@@ -50,6 +58,23 @@ impl Host {
     pub const fn prepare(&mut self, manager: Option<PackageManager>, limit: Duration) {
         self.manager = manager;
         self.limit = limit;
+    }
+
+    /// Holds signals back from now on, until the host is dropped.
+    pub(crate) fn hold_signals(&mut self) {
+        self.held = Some(Held::new());
+    }
+
+    /// The name of a signal that asked the run to end.
+    pub(crate) fn interrupted(&self) -> Option<&'static str> {
+        self.held.as_ref()?.arrived()
+    }
+
+    /// Gives every program until `deadline`, and a second at least.
+    pub(crate) fn until(&mut self, deadline: Instant) {
+        self.limit = deadline
+            .saturating_duration_since(Instant::now())
+            .max(Duration::from_secs(1));
     }
 
     /// Whether this folder is a captured host that keeps answers of programs.

@@ -33,6 +33,7 @@ pub enum Phase {
 
 /// One step as recorded before it was done.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Record {
     /// The section.
     pub section: String,
@@ -44,6 +45,7 @@ pub struct Record {
 
 /// The head of a transaction, one line for `last`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Head {
     /// How far it is.
     pub phase: Phase,
@@ -97,7 +99,8 @@ impl<'a> Journal<'a> {
     pub fn list(&self) -> Result<Vec<u32>, JournalError> {
         let folder = HostPath::fixed(FOLDER);
         let names = files::list(self.root, &folder).map_err(|e| fault(&folder, &e))?;
-        Ok(names.iter().filter_map(|n| n.parse().ok()).collect())
+        let number = |n: &String| n.parse().ok().filter(|id| Self::folder(*id) == *n);
+        Ok(names.iter().filter_map(number).collect())
     }
 
     /// The head of a transaction; `None`: it is not there, or was never begun for good.
@@ -239,6 +242,12 @@ impl<'a> Journal<'a> {
         for name in names.iter().filter(|n| !n.starts_with('.')) {
             if let Some(stem) = name.strip_suffix(".json") {
                 let path = Self::path(&[&Self::folder(id), "steps", name])?;
+                if stem.parse() != Ok(out.len()) {
+                    return Err(JournalError {
+                        path,
+                        reason: format!("the record of step {} is not there", out.len()),
+                    });
+                }
                 if let Some(record) = self.json(&path)? {
                     out.push((record, names.contains(&format!("{stem}.done"))));
                 }
@@ -267,20 +276,34 @@ impl<'a> Journal<'a> {
         self.put_json(&HostPath::fixed(LEDGER), ledger, watch)
     }
 
+    /// The ledger of the host as it is; an absent one is empty.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn ledger(&self) -> Result<Ledger, JournalError> {
+        Ok(self.json(&HostPath::fixed(LEDGER))?.unwrap_or_default())
+    }
+
     /// Keeps an original under the name of its digest.
     ///
     /// # Errors
     /// It cannot be written.
-    pub fn keep_original(&self, digest: &str, bytes: &[u8]) -> Result<(), JournalError> {
+    pub fn keep_original(
+        &self,
+        digest: &str,
+        bytes: &[u8],
+        watch: &mut dyn Watch,
+    ) -> Result<(), JournalError> {
         let folder = HostPath::fixed(ORIGINALS);
         files::make_folder_if_missing(self.root, &folder, 0o700).map_err(|e| fault(&folder, &e))?;
         let path = folder.join(digest).map_err(|e| JournalError {
             path: folder.clone(),
             reason: e.to_string(),
         })?;
-        match files::meta(self.root, &path).map_err(|e| fault(&path, &e))? {
-            Some(_) => Ok(()),
-            None => self.put(&path, bytes, &mut Nothing),
+        // A copy that was damaged since is written anew.
+        match files::read(self.root, &path).map_err(|e| fault(&path, &e))? {
+            Some(kept) if kept == bytes => Ok(()),
+            _ => self.put(&path, bytes, watch),
         }
     }
 
@@ -289,15 +312,18 @@ impl<'a> Journal<'a> {
     /// # Errors
     /// One cannot be removed.
     pub fn trim(&self) -> Result<(), JournalError> {
-        let all = self.list()?;
-        for id in &all[..all.len().saturating_sub(KEPT)] {
-            if matches!(
-                self.head(*id)?.map(|h| h.phase),
-                Some(Phase::Open | Phase::RollingBack)
-            ) {
-                continue;
+        let mut begun = Vec::new();
+        for id in self.list()? {
+            match self.head(id)? {
+                Some(head) => begun.push((id, head.phase)),
+                // Killed while it began, or while it was forgotten.
+                None => self.remove(id)?,
             }
-            self.remove(*id)?;
+        }
+        for (id, phase) in &begun[..begun.len().saturating_sub(KEPT)] {
+            if !matches!(phase, Phase::Open | Phase::RollingBack) {
+                self.remove(*id)?;
+            }
         }
         Ok(())
     }

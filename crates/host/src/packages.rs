@@ -12,6 +12,7 @@ enum Work {
     Simulate,
     Install,
     Remove,
+    SimulateRemoval,
 }
 
 /// The command that says what an installation would do, without doing it.
@@ -24,9 +25,36 @@ pub(crate) fn install(host: &Host, names: &[String]) -> Option<(&'static str, Ve
     command(host, Work::Install, names)
 }
 
-/// The command that removes packages which ibplan installed.
+/// The command that removes packages which ibplan installed. rpm refuses where others need them by now (rpm(8), `-e`);
+/// for apt see [`would_remove`].
 pub(crate) fn remove(host: &Host, names: &[String]) -> Option<(&'static str, Vec<String>)> {
-    command(host, Work::Remove, names)
+    if host.manager? == PackageManager::Apt {
+        return command(host, Work::Remove, names);
+    }
+    let place = match host.scope() {
+        Scope::Live => Vec::new(),
+        _ => vec![
+            "--root".to_owned(),
+            host.root.path().to_string_lossy().into_owned(),
+        ],
+    };
+    Some(("rpm", [place, words(&["-e", "--"]), names.to_vec()].concat()))
+}
+
+/// Where removing takes what needs the packages along (apt): the command that says what would go, without doing it.
+pub(crate) fn simulate_removal(host: &Host, names: &[String]) -> Option<(&'static str, Vec<String>)> {
+    (host.manager? == PackageManager::Apt)
+        .then(|| command(host, Work::SimulateRemoval, names))
+        .flatten()
+}
+
+/// The packages that a simulation of apt would remove (`Remv NAME [VERSION]`).
+pub(crate) fn would_remove(simulation: &str) -> Vec<String> {
+    simulation
+        .lines()
+        .filter_map(|l| l.strip_prefix("Remv ")?.split_whitespace().next())
+        .map(str::to_owned)
+        .collect()
 }
 
 fn command(host: &Host, work: Work, names: &[String]) -> Option<(&'static str, Vec<String>)> {
@@ -83,6 +111,7 @@ fn apt(work: Work) -> Vec<String> {
             "--",
         ]),
         Work::Remove => words(&["-y", "-q", "-o", "DPkg::Lock::Timeout=60", "remove", "--"]),
+        Work::SimulateRemoval => words(&["-s", "-q", "remove", "--"]),
     }
 }
 
@@ -90,7 +119,7 @@ fn apt(work: Work) -> Vec<String> {
 fn dnf(work: Work) -> Vec<String> {
     match work {
         Work::Simulate => words(&["--assumeno", "--setopt=install_weak_deps=0", "install", "--"]),
-        Work::Install => words(&[
+        _ => words(&[
             "-y",
             "-q",
             "--setopt=install_weak_deps=0",
@@ -98,7 +127,6 @@ fn dnf(work: Work) -> Vec<String> {
             "install",
             "--",
         ]),
-        Work::Remove => words(&["-y", "-q", "--setopt=exit_on_lock=1", "remove", "--"]),
     }
 }
 
@@ -111,8 +139,7 @@ fn zypper(work: Work) -> Vec<String> {
             "--dry-run",
             "--",
         ]),
-        Work::Install => words(&["--non-interactive", "install", "--no-recommends", "--"]),
-        Work::Remove => words(&["--non-interactive", "remove", "--"]),
+        _ => words(&["--non-interactive", "install", "--no-recommends", "--"]),
     }
 }
 
@@ -127,8 +154,15 @@ pub(crate) fn installed(host: &Host, name: &str) -> bool {
                 .unwrap_or_default();
             status.split("\n\n").any(|stanza| {
                 let mut lines = stanza.lines();
+                // The third word: a package on hold ("hold ok installed") is installed too (dpkg-query(1)).
+                let state = |l: &str| {
+                    l.strip_prefix("Status:")?
+                        .split_whitespace()
+                        .nth(2)
+                        .map(str::to_owned)
+                };
                 lines.clone().any(|l| l.strip_prefix("Package: ") == Some(name))
-                    && lines.any(|l| l == "Status: install ok installed")
+                    && lines.any(|l| state(l).as_deref() == Some("installed"))
             })
         }
         _ => {

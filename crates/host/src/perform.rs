@@ -98,6 +98,12 @@ impl Host {
     }
 
     fn packages(&self, names: &[String], install: bool) -> Result<(), PerformError> {
+        if names.iter().all(|n| self.installed(n) == install) {
+            return Ok(());
+        }
+        if !install {
+            self.nothing_else_goes(names)?;
+        }
         let command = if install {
             packages::install(self, names)
         } else {
@@ -129,6 +135,26 @@ impl Host {
                 .status
                 .map_or_else(|| "(signal)".to_owned(), |s| s.to_string()),
             last_lines(&output.stderr, &output.stdout)
+        )))
+    }
+
+    /// Refuses a removal that would take along what was installed since and needs these packages.
+    fn nothing_else_goes(&self, names: &[String]) -> Result<(), PerformError> {
+        let Some((program, arguments)) = packages::simulate_removal(self, names) else {
+            return Ok(());
+        };
+        let output = commands::run(program, &arguments, self.limit)?;
+        let others: Vec<String> = packages::would_remove(&output.stdout)
+            .into_iter()
+            .filter(|n| !names.contains(n))
+            .collect();
+        if others.is_empty() {
+            return Ok(());
+        }
+        Err(PerformError::Without(format!(
+            "removing {} would also remove {}, which needs it by now",
+            names.join(", "),
+            others.join(", ")
         )))
     }
 
@@ -185,6 +211,18 @@ impl Host {
         )))
     }
 
+    fn unit_state(&self, unit: &str) -> String {
+        self.query(&Query::Units(vec![unit.to_owned()]))
+            .ok()
+            .flatten()
+            .and_then(|o| {
+                o.stdout
+                    .lines()
+                    .find_map(|l| l.strip_prefix("ActiveState=").map(str::to_owned))
+            })
+            .unwrap_or_default()
+    }
+
     /// Acts on a unit and reads its state back. A unit that ends well at once (`inactive`) after a start did not start.
     fn unit(&self, unit: &str, act: UnitDo) -> Result<(), PerformError> {
         let word = match act {
@@ -193,19 +231,15 @@ impl Host {
             UnitDo::Restart => "restart",
             UnitDo::Reload => "reload",
         };
+        let stopped = |state: &str| state == "inactive" || state == "failed";
+        if act == UnitDo::Stop && stopped(&self.unit_state(unit)) {
+            // A unit that is gone with its package cannot be stopped, and need not be.
+            return Ok(());
+        }
         self.systemctl(&[word, "--", unit])?;
-        let state = self
-            .query(&Query::Units(vec![unit.to_owned()]))
-            .ok()
-            .flatten()
-            .and_then(|o| {
-                o.stdout
-                    .lines()
-                    .find_map(|l| l.strip_prefix("ActiveState=").map(str::to_owned))
-            })
-            .unwrap_or_default();
+        let state = self.unit_state(unit);
         let ok = if act == UnitDo::Stop {
-            state == "inactive" || state == "failed"
+            stopped(&state)
         } else {
             state == "active"
         };

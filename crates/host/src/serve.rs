@@ -1,10 +1,10 @@
 //! From the bytes of a request to a response: what every program does.
 
+mod locked;
 mod past;
 
-use crate::apply::{self, How, Progress, journal_problem};
+use crate::apply::{self, How, Progress};
 use crate::host::Host;
-use crate::lock::{Lock, LockError};
 use crate::watch::{Nothing, Watch};
 use ibplan_core::codes;
 use ibplan_core::engine::{self, Refusal};
@@ -131,12 +131,18 @@ fn operate(
         Operation::Facts => read_facts(&host, response),
         Operation::Plan => plan(&mut host, request, program, response),
         Operation::Verify => verify(&mut host, request, program, response),
-        Operation::Apply => with_lock(&mut host, request, response, |host, response| {
-            apply_now(host, bytes, request, program, progress, watch, response)
-        }),
-        Operation::Rollback => with_lock(&mut host, request, response, |host, response| {
-            past::rollback(host, request, response)
-        }),
+        Operation::Apply => {
+            locked::with_lock(&mut host, request, response, watch, |host, _, watch, response| {
+                apply_now(host, bytes, request, program, progress, watch, response)
+            })
+        }
+        Operation::Rollback => locked::with_lock(
+            &mut host,
+            request,
+            response,
+            watch,
+            |host, recovered, watch, response| past::rollback(host, request, recovered, watch, response),
+        ),
         Operation::Last => past::last(&host, request, response),
         Operation::Confirm => ended(
             response,
@@ -172,72 +178,6 @@ fn open(root: &str, replay: bool) -> Result<Host, Problem> {
 fn ended(response: &mut Response, errors: Vec<Problem>, exit: Exit) -> Exit {
     response.errors.extend(errors);
     exit
-}
-
-/// Takes the lock, as root, and recovers what an interrupted run left.
-fn with_lock(
-    host: &mut Host,
-    request: &Request,
-    response: &mut Response,
-    work: impl FnOnce(&mut Host, &mut Response) -> Exit,
-) -> Exit {
-    if !rustix::process::geteuid().is_root() {
-        let problem = codes::HOST_NOT_ROOT.at(
-            Pointer::of("request"),
-            format!(
-                "the user id is {}, and applying needs root",
-                rustix::process::geteuid().as_raw()
-            ),
-            "run it as root; `plan` needs no root",
-        );
-        return ended(response, vec![problem], Exit::HostRefused);
-    }
-    let patience = request
-        .options
-        .lock_timeout_s
-        .map_or(0, ibplan_core::types::Num::get);
-    let lock = Lock::take(
-        &host.root,
-        Duration::from_secs(u64::try_from(patience).unwrap_or(0)),
-    );
-    let _lock = match lock {
-        Ok(lock) => lock,
-        Err(e) => {
-            let code = if matches!(e, LockError::Busy(_)) {
-                codes::HOST_BUSY
-            } else {
-                codes::HOST_JOURNAL
-            };
-            let hint = "wait for the other run, raise `lock_timeout_s`, or mend the file system";
-            return ended(
-                response,
-                vec![code.at(Pointer::of("request"), e.to_string(), hint)],
-                Exit::HostRefused,
-            );
-        }
-    };
-    host.prepare(
-        facts::read(host, host.scope())
-            .ok()
-            .and_then(|f| f.packages.manager),
-        Duration::from_secs(600),
-    );
-    match host.recover() {
-        Err(e) => return ended(response, vec![journal_problem(&e)], Exit::HostRefused),
-        Ok(recovered) => {
-            for (id, taken) in recovered {
-                response.warnings.push(codes::HOST_RECOVERED.at(
-                    Pointer::of("request"),
-                    format!("transaction {id} had been interrupted; its steps were taken back"),
-                    "nothing has to be done",
-                ));
-                if !taken.problems.is_empty() {
-                    return ended(response, taken.problems, Exit::Failed);
-                }
-            }
-        }
-    }
-    work(host, response)
 }
 
 fn read_facts(host: &Host, response: &mut Response) -> Exit {

@@ -1,4 +1,4 @@
-//! Signals held back while a transaction runs: a step is never cut in two, and the run ends between steps.
+//! Signals held back while the lock is held: neither a step nor a rollback is cut in two, and the run ends between steps.
 
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
@@ -38,6 +38,8 @@ impl Held {
 
 impl Drop for Held {
     fn drop(&mut self) {
+        // What came too late to matter must not end the program before it has told what it did.
+        while self.arrived().is_some() {}
         if let Some(before) = &self.before {
             // Without this the program would stay deaf; there is nobody to tell if it fails.
             let _ = before.thread_set_mask();

@@ -127,6 +127,12 @@ fn restore(
                     reason: format!("the kept original of {path} is not there"),
                 });
             };
+            if crate::action::digest(&bytes) != *digest {
+                return Err(ProbeError::Read {
+                    path: copy,
+                    reason: format!("the kept original of {path} was damaged"),
+                });
+            }
             let action = Action::WriteFile {
                 path,
                 content: Content(bytes.clone()),

@@ -11,6 +11,10 @@ use std::fmt;
 pub const MAX_BYTES: usize = 16 << 20;
 /// Deepest nesting.
 pub const MAX_DEPTH: usize = 64;
+/// Most values in a text: every mistake costs one more reading of all of them.
+pub(super) const MAX_VALUES: usize = 100_000;
+/// Longest key in bytes: every mistake below a key is told with it.
+const MAX_KEY: usize = 4096;
 
 /// Reads JSON text.
 ///
@@ -33,9 +37,11 @@ pub fn parse_strict(bytes: &[u8]) -> Result<Value, Problem> {
     })?;
     let mut reader = serde_json::Deserializer::from_str(text);
     let mut trouble = None;
+    let mut values = 0;
     let seed = Strict {
         at: Pointer::root(),
         depth: 0,
+        values: &mut values,
         trouble: &mut trouble,
     };
     let read = seed
@@ -56,6 +62,8 @@ pub fn parse_strict(bytes: &[u8]) -> Result<Value, Problem> {
 struct Strict<'a> {
     at: Pointer,
     depth: usize,
+    /// How many values there were so far in the whole text.
+    values: &'a mut usize,
     trouble: &'a mut Option<Problem>,
 }
 
@@ -67,6 +75,16 @@ impl<'de> DeserializeSeed<'de> for Strict<'_> {
             let message = format!("nested deeper than {MAX_DEPTH} levels");
             *self.trouble =
                 Some(codes::REQUEST_TOO_DEEP.at(self.at, &message, "a host document needs about 6 levels"));
+            return Err(de::Error::custom(message));
+        }
+        *self.values += 1;
+        if *self.values > MAX_VALUES {
+            let message = format!("the request has more than {MAX_VALUES} values");
+            *self.trouble = Some(codes::REQUEST_TOO_LARGE.at(
+                self.at,
+                &message,
+                "a host document needs some hundreds; check what was sent",
+            ));
             return Err(de::Error::custom(message));
         }
         d.deserialize_any(self)
@@ -116,6 +134,7 @@ impl<'de> Visitor<'de> for Strict<'_> {
             let seed = Strict {
                 at: self.at.index(items.len()),
                 depth: self.depth + 1,
+                values: &mut *self.values,
                 trouble: &mut *self.trouble,
             };
             match seq.next_element_seed(seed)? {
@@ -128,6 +147,15 @@ impl<'de> Visitor<'de> for Strict<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
         let mut members = Map::new();
         while let Some(key) = map.next_key::<String>()? {
+            if key.len() > MAX_KEY {
+                let message = format!("a key has more than {MAX_KEY} bytes");
+                *self.trouble = Some(codes::REQUEST_TOO_LARGE.at(
+                    self.at,
+                    &message,
+                    "check what was sent; no field and no name is that long",
+                ));
+                return Err(de::Error::custom(message));
+            }
             let at = self.at.key(&key);
             if members.contains_key(&key) {
                 let message = format!("the key \"{}\" stands twice", key.escape_debug());
@@ -137,6 +165,7 @@ impl<'de> Visitor<'de> for Strict<'_> {
             let seed = Strict {
                 at,
                 depth: self.depth + 1,
+                values: &mut *self.values,
                 trouble: &mut *self.trouble,
             };
             members.insert(key, map.next_value_seed(seed)?);
@@ -182,6 +211,11 @@ mod tests {
         let deep = "[".repeat(100_000);
         assert_eq!(refusal(deep.as_bytes()).0, "request.too_deep");
         assert_eq!(refusal(&vec![b' '; MAX_BYTES + 1]).0, "request.too_large");
+        let many = |n: usize| format!("[{}7]", "7,".repeat(n - 2));
+        assert!(parse_strict(many(MAX_VALUES).as_bytes()).is_ok());
+        assert_eq!(refusal(many(MAX_VALUES + 1).as_bytes()).0, "request.too_large");
+        let key = format!("{{\"a\":{{\"{}\":1}}}}", "k".repeat(MAX_KEY + 1));
+        assert_eq!(refusal(key.as_bytes()), ("request.too_large", "/a".into()));
     }
 
     #[test]

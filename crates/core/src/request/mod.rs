@@ -123,15 +123,20 @@ pub struct Refused {
 /// [`Refused`]: nothing was touched.
 pub fn parse(bytes: &[u8]) -> Result<Request, Refused> {
     let refuse = |operation, errors| Refused { operation, errors };
-    let value = parse_strict(bytes).map_err(|e| refuse(None, vec![e.below_request()]))?;
+    let mut value = parse_strict(bytes).map_err(|e| refuse(None, vec![e.below_request()]))?;
     let mut errors = Vec::new();
-    let envelope: Option<Envelope> = shape::typed(value.clone(), &Pointer::of("request"), &mut errors);
+    // The document is read on its own; in the envelope it is enough that there is one.
+    let document = value.get_mut("desired").map(|document| match document {
+        Value::Null => Value::Null,
+        there => std::mem::replace(there, Value::Object(serde_json::Map::new())),
+    });
     let operation = value
         .get("operation")
         .and_then(|o| serde_json::from_value(o.clone()).ok());
-    let desired = match value.get("desired") {
+    let envelope: Option<Envelope> = shape::typed(value, &Pointer::of("request"), &mut errors);
+    let desired = match document {
         Some(document) => {
-            let (state, mut mistakes) = read_document(document.clone(), &Pointer::root());
+            let (state, mut mistakes) = read_document(document, &Pointer::root());
             errors.append(&mut mistakes);
             state
         }

@@ -16,6 +16,12 @@ use serde_path_to_error::{Path, Segment};
 /// More mistakes than a person mends in one go.
 const MOST: usize = 100;
 
+/// Longest word of a document that is quoted or compared with the choices, in bytes.
+const LONGEST: usize = 200;
+
+/// Longest message in bytes.
+const MESSAGE: usize = 2000;
+
 /// Reads a host document. The state is `None` when not even a part of it could be read.
 pub fn read_document(value: Value, base: &Pointer) -> (Option<HostState>, Vec<Problem>) {
     let mut errors = Vec::new();
@@ -150,7 +156,27 @@ fn quoted_after(text: &str, lead: &str) -> Option<String> {
     rest.split_once('`').map(|(word, _)| word.to_owned())
 }
 
+/// The problem at a place, its message cut where it quotes too much.
 fn problem(base: &Pointer, place: &[Key], text: &str) -> Problem {
+    let mut problem = whole_problem(base, place, text);
+    problem.message = cut(problem.message, MESSAGE);
+    problem.hint = cut(problem.hint, MESSAGE);
+    problem
+}
+
+/// The beginning of a text that is too long to be told whole.
+fn cut(text: String, limit: usize) -> String {
+    if text.len() <= limit {
+        return text;
+    }
+    let end = (0..=limit)
+        .rev()
+        .find(|at| text.is_char_boundary(*at))
+        .unwrap_or(0);
+    format!("{}…", &text[..end])
+}
+
+fn whole_problem(base: &Pointer, place: &[Key], text: &str) -> Problem {
     let at = pointer(base, place);
     if let Some(field) = quoted_after(text, "missing field ") {
         return codes::REQUEST_MISSING_FIELD.at(
@@ -175,7 +201,10 @@ fn problem(base: &Pointer, place: &[Key], text: &str) -> Problem {
         };
         return code.at(
             at,
-            format!("\"{}\" is not one of the choices", word.escape_debug()),
+            format!(
+                "\"{}\" is not one of the choices",
+                cut(word, LONGEST).escape_debug()
+            ),
             hint,
         );
     }
@@ -212,7 +241,10 @@ fn unknown_field(at: Pointer, base: &Pointer, field: &str, text: &str) -> Proble
     );
     codes::REQUEST_UNKNOWN_FIELD.at(
         at,
-        format!("there is no field `{}` here", field.escape_debug()),
+        format!(
+            "there is no field `{}` here",
+            cut(field.to_owned(), LONGEST).escape_debug()
+        ),
         hint,
     )
 }
@@ -224,6 +256,10 @@ fn choices(text: &str) -> Vec<String> {
 
 /// The choice that a misspelt word most likely means.
 fn nearest<'a>(word: &str, choices: &'a [String]) -> Option<&'a String> {
+    // The comparison takes memory for every pair of letters.
+    if word.len() > LONGEST {
+        return None;
+    }
     choices
         .iter()
         .map(|c| (strsim::damerau_levenshtein(word, c), c))

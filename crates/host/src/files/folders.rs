@@ -27,6 +27,7 @@ pub fn make_folder(root: &Root, path: &HostPath, mode: u32) -> Result<(), FileEr
     let fd = fs::openat(&found.folder, &found.name, flags, Mode::empty())?;
     own(&fd, 0, 0)?;
     fs::fchmod(&fd, Mode::from_raw_mode(mode & 0o7777))?;
+    fs::fsync(&fd)?;
     fs::fsync(&found.folder)?;
     Ok(())
 }

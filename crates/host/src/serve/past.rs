@@ -4,14 +4,23 @@ use super::ended;
 use crate::apply::journal_problem;
 use crate::host::Host;
 use crate::journal::{Journal, Phase};
+use crate::watch::Watch;
 use ibplan_core::codes;
 use ibplan_core::pointer::Pointer;
 use ibplan_core::protocol::{Exit, Response, Status, StepReport};
-use ibplan_core::request::Request;
+use ibplan_core::request::{OnFailure, Request};
 use serde_json::json;
 
 /// Takes the wanted transaction and all later ones back, the newest first.
-pub(super) fn rollback(host: &mut Host, request: &Request, response: &mut Response) -> Exit {
+///
+/// What was interrupted has been taken back already: where that is what was asked for, nothing more is done.
+pub(super) fn rollback(
+    host: &mut Host,
+    request: &Request,
+    recovered: &[u32],
+    watch: &mut dyn Watch,
+    response: &mut Response,
+) -> Exit {
     let journal = Journal::of(&host.root);
     let mut live = Vec::new();
     for id in journal.list().unwrap_or_default() {
@@ -19,6 +28,18 @@ pub(super) fn rollback(host: &mut Host, request: &Request, response: &mut Respon
         {
             live.push(id);
         }
+    }
+    let asked = request
+        .options
+        .transaction
+        .map(|n| u32::try_from(n.get()).unwrap_or(0));
+    let oldest = recovered.iter().copied().min();
+    if let Some(done) = asked
+        .filter(|n| recovered.contains(n))
+        .or(oldest.filter(|_| asked.is_none()))
+    {
+        response.transaction = Some(done);
+        return Exit::Done;
     }
     let wanted = match request.options.transaction {
         Some(number) => u32::try_from(number.get()).ok().filter(|n| live.contains(n)),
@@ -33,8 +54,9 @@ pub(super) fn rollback(host: &mut Host, request: &Request, response: &mut Respon
         return ended(response, vec![problem], Exit::HostRefused);
     };
     response.transaction = Some(wanted);
+    let give_up = request.options.on_failure == OnFailure::Keep;
     for id in live.into_iter().rev().take_while(|id| *id >= wanted) {
-        match host.take_transaction_back(id) {
+        match host.take_transaction_back(id, give_up, watch) {
             Err(e) => return ended(response, vec![journal_problem(&e)], Exit::Failed),
             Ok((records, taken)) => {
                 for (record, undone) in records.iter().zip(&taken.undone).rev() {
@@ -46,14 +68,20 @@ pub(super) fn rollback(host: &mut Host, request: &Request, response: &mut Respon
                         status: if *undone { Status::Undone } else { Status::Failed },
                     });
                 }
-                response.changed = true;
-                if !taken.problems.is_empty() {
-                    return ended(response, taken.problems, Exit::Failed);
+                response.changed |= taken.acted;
+                response.errors.extend(taken.problems);
+                // A later transaction that is not wholly back must be finished before an older one.
+                if taken.failed && !give_up {
+                    return Exit::Failed;
                 }
             }
         }
     }
-    Exit::Done
+    if response.errors.is_empty() {
+        Exit::Done
+    } else {
+        Exit::Failed
+    }
 }
 
 /// The transactions that are kept.
