@@ -2,6 +2,7 @@
 
 use crate::host::Host;
 use crate::serve::Program;
+use crate::survey;
 use ibplan_core::codes;
 use ibplan_core::engine;
 use ibplan_core::facts::{self, Scope};
@@ -126,15 +127,7 @@ pub(crate) fn capture(
             return Exit::HostRefused;
         }
     };
-    // What a plan of this document would read, of an image and of a replayed host; its refusals do not matter here.
-    for scope in [host.scope(), Scope::Replay] {
-        let Ok(facts) = facts::read(&recorder, scope) else {
-            continue;
-        };
-        for stage in program.stages {
-            let _ = stage.plan(&request.desired, &facts, &recorder);
-        }
-    }
+    look_around(&recorder, request, program, host.scope());
     let about = json!({
         "name": "captured",
         "arch": facts.arch,
@@ -158,6 +151,22 @@ pub(crate) fn capture(
             Exit::Failed
         }
     }
+}
+
+/// Looks at what a plan of this document, and of one with every section, would read: of an image and of a replayed host. Its
+/// refusals do not matter here.
+fn look_around(recorder: &Recorder<'_>, request: &Request, program: &Program, scope: Scope) {
+    for scope in [scope, Scope::Replay] {
+        let Ok(facts) = facts::read(recorder, scope) else {
+            continue;
+        };
+        for document in [&request.desired, &survey::document(&facts)] {
+            for stage in program.stages {
+                let _ = stage.plan(document, &facts, recorder);
+            }
+        }
+    }
+    survey::values(recorder);
 }
 
 fn write(recorder: &Recorder<'_>, output: &Path, about: &str, names: &Names) -> std::io::Result<usize> {

@@ -23,6 +23,7 @@ pub mod perform;
 pub mod root;
 pub mod serve;
 mod signals;
+mod survey;
 pub mod undo;
 pub mod watch;
 

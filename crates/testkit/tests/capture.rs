@@ -33,6 +33,27 @@ fn a_captured_host_plans_as_the_host_does() {
     }
 }
 
+/// Taken without a document, a capture still answers for documents that came later.
+#[test]
+fn a_capture_without_a_document_answers_for_one() {
+    let document = json!({
+        "modules": [{ "name": "ib_umad" }],
+        "sysctl": { "net.core.rmem_max": 134217728, "net/ipv4/conf/ibp65s0/rp_filter": 2, "vm.zone_reclaim_mode": 0 },
+        "limits": { "memlock": "unlimited", "services": ["slurmd"] },
+        "ipoib": [{ "interface": "ibp65s0", "addresses": ["192.168.10.1/24"] }],
+        "subnet_manager": { "instances": [{ "priority": 3 }] },
+    });
+    let dir = tempfile::tempdir().unwrap();
+    let output = dir.path().join("capture");
+    let root = hosts::path("rocky9-cx6");
+    let (response, exit) = laws::serve("capture", &root, &json!({}), &json!({ "output": output }));
+    assert_eq!(exit, Exit::Done, "{:#?}", response.errors);
+    let replay = json!({ "replay": true });
+    let of_host = laws::serve("plan", &root, &document, &replay);
+    assert!(!of_host.0.changes.is_empty());
+    assert_eq!(of_host, laws::serve("plan", &output, &document, &replay));
+}
+
 #[test]
 fn a_capture_goes_to_a_new_folder_of_its_owner_alone() {
     use std::os::unix::fs::PermissionsExt;
