@@ -5,7 +5,7 @@ use ibplan_core::codes;
 use ibplan_core::engine;
 use ibplan_core::pointer::Pointer;
 use ibplan_core::problem::Problem;
-use ibplan_core::request::{MAX_BYTES, parse_strict, read_document};
+use ibplan_core::request::{MAX_BYTES, Partly, parse_strict, read_what_can_be};
 use ibplan_core::rooms;
 use serde_json::Value;
 use std::fs::File;
@@ -169,13 +169,16 @@ impl Document {
         let mut errors = self.mistakes.clone();
         let mut warnings = Vec::new();
         if let Some(value) = &self.value {
-            let (state, shape) = match value {
+            let read = match value {
                 // Nothing is no document of a wrong type: one word about it is enough.
-                Value::Null => (None, Vec::new()),
-                value => read_document(value.clone(), &Pointer::root()),
+                Value::Null => Partly::default(),
+                value => read_what_can_be(value.clone(), &Pointer::root()),
             };
-            let mut found = state.map(|s| engine::check(rooms::HOST, &s)).unwrap_or_default();
-            let mut problems = shape;
+            let mut found = read
+                .state
+                .map(|s| engine::check_partly(rooms::HOST, &s, &read.gaps))
+                .unwrap_or_default();
+            let mut problems = read.mistakes;
             problems.append(&mut found.errors);
             problems.extend(missing_api(value));
             // What stands where the text is wrong anyway is no second mistake.
@@ -276,6 +279,24 @@ mod tests {
         );
         let dhcp = b"api: ibplan/v1\nipoib:\n  - interface: ib0\n    dhcp4: yes\n";
         assert_eq!(codes_of("a.yaml", dhcp), at("request.syntax", 4, 12));
+    }
+
+    #[test]
+    fn rules_keep_silent_where_a_part_was_misread() {
+        let text = b"api: ibplan/v1\nlimits: {memlock: 5, users: [root]}\nipoib:\n  - {interface: ib0, gateway: 10.0.0.9, addresses: [10.0.0.1], partitions: [{pkey: 0}, {pkey: 0xffff}]}\nmodules: [{name: ib_umad}, {name: ib_umad}]\n";
+        let found: Vec<String> = codes_of("a.yaml", text)
+            .into_iter()
+            .map(|(code, _)| code)
+            .collect();
+        assert_eq!(
+            found,
+            [
+                "request.shape",
+                "request.shape",
+                "request.shape",
+                "modules.named_twice"
+            ]
+        );
     }
 
     #[test]

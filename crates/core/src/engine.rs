@@ -31,6 +31,31 @@ pub fn check(stages: &[&dyn Stage], state: &HostState) -> Findings {
     found
 }
 
+/// The rules of a document that could be read only in part: without what may be said only because of its `gaps`, that is
+/// of what holds one, is a field beside one, is in a list that lost an element, or in another section of the same room.
+pub fn check_partly(stages: &[&dyn Stage], state: &HostState, gaps: &[Pointer]) -> Findings {
+    let mut whole = Findings::default();
+    for stage in stages {
+        let mut found = Findings::default();
+        stage.check(state, &mut found);
+        let rooms = |section: &str| section == stage.name() || stage.sections(state).contains(&section);
+        let doubtful = |p: &Problem| {
+            gaps.iter().any(|gap| {
+                let (holder, list) = (p.path.parent(), gap.parent());
+                let other_section = gap.section() != p.path.section() && rooms(gap.section());
+                let beside = holder.is_element() && gap.is_within(&holder);
+                let lost = gap.is_element() && p.path.is_within(&list);
+                other_section || gap.is_within(&p.path) || beside || lost
+            })
+        };
+        found.errors.retain(|p| !doubtful(p));
+        found.warnings.retain(|p| !doubtful(p));
+        whole.errors.append(&mut found.errors);
+        whole.warnings.append(&mut found.warnings);
+    }
+    whole
+}
+
 /// A problem for something that cannot be read.
 pub fn unreadable(error: &ProbeError) -> Problem {
     let own = match error {

@@ -52,6 +52,25 @@ impl Pointer {
     pub fn section(&self) -> &str {
         self.0.split('/').nth(1).unwrap_or("")
     }
+
+    /// The object or list that holds this.
+    #[must_use]
+    pub fn parent(&self) -> Self {
+        Self(self.0.rsplit_once('/').map_or("", |(above, _)| above).to_owned())
+    }
+
+    /// Whether this is `other` or something in it.
+    pub fn is_within(&self, other: &Self) -> bool {
+        self.0
+            .strip_prefix(&other.0)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+
+    /// Whether this looks like the element of a list.
+    pub fn is_element(&self) -> bool {
+        let last = self.0.rsplit('/').next().unwrap_or("");
+        !last.is_empty() && last.bytes().all(|b| b.is_ascii_digit())
+    }
 }
 
 impl fmt::Display for Pointer {
@@ -70,5 +89,11 @@ mod tests {
         assert_eq!(p.as_str(), "/sysctl/net~1ipv4~1conf~1ib0.8001~0x/3");
         assert_eq!(p.section(), "sysctl");
         assert_eq!(Pointer::root().section(), "");
+        assert_eq!(p.parent().as_str(), "/sysctl/net~1ipv4~1conf~1ib0.8001~0x");
+        assert!(p.is_element() && !p.parent().is_element() && !Pointer::root().is_element());
+        assert!(p.is_within(&p) && p.is_within(&p.parent()) && p.is_within(&Pointer::root()));
+        assert!(
+            !p.parent().is_within(&p) && !Pointer::of("sysctl_profile").is_within(&Pointer::of("sysctl"))
+        );
     }
 }

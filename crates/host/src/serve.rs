@@ -49,7 +49,12 @@ pub fn serve_watched(
         Ok(request) => request,
         Err(refused) => {
             let mut response = Response::new(tool, refused.operation);
-            let errors = refused.errors;
+            let mut errors = refused.errors;
+            if let Some(state) = &refused.desired.state {
+                let mut found = engine::check_partly(program.stages, state, &refused.desired.gaps);
+                errors.append(&mut found.errors);
+                response.warnings.append(&mut found.warnings);
+            }
             return (
                 refuse(&mut response, errors, Exit::RequestRefused),
                 Exit::RequestRefused,

@@ -74,3 +74,43 @@ fn links_that_wait_are_listed_parents_first() {
         );
     }
 }
+
+/// All mistakes come at once, and none that nobody made: rules are silent on what could not be read.
+#[test]
+fn rules_come_along_with_mistakes_of_shape_and_invent_none() {
+    let root = hosts::copied("rocky9-cx6");
+    let desired = json!({
+        "limits": { "memlock": 1, "users": ["root"] },
+        "ipoib": [{
+            "interface": "ib0",
+            "addresses": ["10.0.0.1"],
+            "gateway": "10.0.0.9",
+            "partitions": [{ "pkey": 0 }, { "pkey": 10 }, { "pkey": 11 }],
+        }],
+        "modules": [{ "name": "ib_umad" }, { "name": "ib-umad" }],
+        "subnet_manager": { "instances": [{ "priority": 20, "options": { "log_level": 7 } }] },
+    });
+    let (response, exit) = laws::serve("plan", root.path(), &desired, &json!({}));
+    assert_eq!(exit, Exit::RequestRefused);
+    let mut found: Vec<_> = response
+        .errors
+        .iter()
+        .map(|e| (e.path.to_string(), e.code.id()))
+        .collect();
+    found.sort();
+    let found: Vec<_> = found.iter().map(|(path, code)| (path.as_str(), *code)).collect();
+    assert_eq!(
+        found,
+        [
+            ("/ipoib/0/addresses/0", "request.shape"),
+            ("/ipoib/0/partitions/0/pkey", "request.shape"),
+            ("/limits/memlock", "request.shape"),
+            ("/modules/1/name", "modules.named_twice"),
+            (
+                "/subnet_manager/instances/0/options/log_level",
+                "subnet_manager.unknown_option"
+            ),
+            ("/subnet_manager/instances/0/priority", "request.shape"),
+        ]
+    );
+}

@@ -5,7 +5,7 @@ mod shape;
 mod strict;
 
 pub use json::{MAX_BYTES, MAX_DEPTH, parse_strict};
-pub use shape::read_document;
+pub use shape::{Partly, read_document, read_what_can_be};
 
 use crate::codes;
 use crate::pointer::Pointer;
@@ -115,6 +115,8 @@ pub struct Refused {
     pub operation: Option<Operation>,
     /// Every mistake found.
     pub errors: Vec<Problem>,
+    /// What could be read of the document.
+    pub desired: Box<Partly>,
 }
 
 /// Reads a request. All mistakes of the envelope and of the document are collected.
@@ -122,8 +124,13 @@ pub struct Refused {
 /// # Errors
 /// [`Refused`]: nothing was touched.
 pub fn parse(bytes: &[u8]) -> Result<Request, Refused> {
-    let refuse = |operation, errors| Refused { operation, errors };
-    let mut value = parse_strict(bytes).map_err(|e| refuse(None, vec![e.below_request()]))?;
+    let refuse = |operation, errors, desired| Refused {
+        operation,
+        errors,
+        desired: Box::new(desired),
+    };
+    let mut value =
+        parse_strict(bytes).map_err(|e| refuse(None, vec![e.below_request()], Partly::default()))?;
     let mut errors = Vec::new();
     // The document is read on its own; in the envelope it is enough that there is one.
     let document = value.get_mut("desired").map(|document| match document {
@@ -134,26 +141,25 @@ pub fn parse(bytes: &[u8]) -> Result<Request, Refused> {
         .get("operation")
         .and_then(|o| serde_json::from_value(o.clone()).ok());
     let envelope: Option<Envelope> = shape::typed(value, &Pointer::of("request"), &mut errors);
-    let desired = match document {
-        Some(document) => {
-            let (state, mut mistakes) = read_document(document, &Pointer::root());
-            errors.append(&mut mistakes);
-            state
-        }
-        None => Some(HostState::default()),
+    let mut read = match document {
+        Some(document) => read_what_can_be(document, &Pointer::root()),
+        None => Partly {
+            state: Some(HostState::default()),
+            ..Partly::default()
+        },
     };
-    let (Some(envelope), Some(desired)) = (envelope, desired) else {
-        return Err(refuse(operation, errors));
+    errors.append(&mut read.mistakes);
+    let Some(envelope) = envelope else {
+        return Err(refuse(operation, errors, read));
     };
     errors.extend(option_rules(&envelope));
-    if errors.is_empty() {
-        Ok(Request {
+    match read.state.take_if(|_| errors.is_empty()) {
+        Some(desired) => Ok(Request {
             operation: envelope.operation,
             desired,
             options: envelope.options,
-        })
-    } else {
-        Err(refuse(Some(envelope.operation), errors))
+        }),
+        None => Err(refuse(Some(envelope.operation), errors, read)),
     }
 }
 

@@ -24,9 +24,30 @@ const MESSAGE: usize = 2000;
 
 /// Reads a host document. The state is `None` when not even a part of it could be read.
 pub fn read_document(value: Value, base: &Pointer) -> (Option<HostState>, Vec<Problem>) {
-    let mut errors = Vec::new();
-    let state = typed(value, base, &mut errors);
-    (state, errors)
+    let read = read_what_can_be(value, base);
+    (read.state, read.mistakes)
+}
+
+/// A document as far as it could be read.
+#[derive(Clone, Debug, Default)]
+pub struct Partly {
+    /// The state; `None` when not even a part could be read.
+    pub state: Option<HostState>,
+    /// Every mistake of shape.
+    pub mistakes: Vec<Problem>,
+    /// What is missing from the state because it could not be read.
+    pub gaps: Vec<Pointer>,
+}
+
+/// Reads a host document as far as it can be read.
+pub fn read_what_can_be(value: Value, base: &Pointer) -> Partly {
+    let mut mistakes = Vec::new();
+    let (state, gaps) = typed_partly(value, base, &mut mistakes);
+    Partly {
+        state,
+        mistakes,
+        gaps,
+    }
 }
 
 /// Reads a `T`, collecting every mistake; what could be read comes back even when there were mistakes.
@@ -35,11 +56,23 @@ pub(super) fn typed<T: DeserializeOwned>(
     base: &Pointer,
     errors: &mut Vec<Problem>,
 ) -> Option<T> {
+    typed_partly(value, base, errors).0
+}
+
+/// The same, and what was taken out.
+fn typed_partly<T: DeserializeOwned>(
+    value: Value,
+    base: &Pointer,
+    errors: &mut Vec<Problem>,
+) -> (Option<T>, Vec<Pointer>) {
     let mut tree = Tree::new(value);
     let mut blamed: Vec<Vec<Key>> = Vec::new();
     for _ in 0..MOST {
         let error = match serde_path_to_error::deserialize::<_, T>(Strict(&tree.value)) {
-            Ok(typed) => return Some(typed),
+            Ok(typed) => {
+                let gaps = tree.taken.iter().map(|keys| pointer(base, keys)).collect();
+                return (Some(typed), gaps);
+            }
             Err(error) => error,
         };
         let place = keys(error.path());
@@ -57,10 +90,10 @@ pub(super) fn typed<T: DeserializeOwned>(
         }
         blamed.push(original);
         if !tree.take_out(&place) {
-            return None;
+            return (None, Vec::new());
         }
     }
-    None
+    (None, Vec::new())
 }
 
 /// One step of a path.
@@ -92,6 +125,8 @@ struct Tree {
     value: Value,
     /// For each list from which elements were taken out (by its present path): the first indexes of what is left.
     lists: Vec<(Vec<Key>, Vec<usize>)>,
+    /// What was taken out, by its path in the text.
+    taken: Vec<Vec<Key>>,
 }
 
 impl Tree {
@@ -99,6 +134,7 @@ impl Tree {
         Self {
             value,
             lists: Vec::new(),
+            taken: Vec::new(),
         }
     }
 
@@ -124,6 +160,7 @@ impl Tree {
             return false;
         };
         let list = self.original(above);
+        let whole = self.original(place);
         let Some(holder) = above.iter().try_fold(&mut self.value, |at, key| match key {
             Key::Name(name) => at.get_mut(name),
             Key::Index(index) => at.get_mut(index),
@@ -132,11 +169,14 @@ impl Tree {
         };
         match (last, holder) {
             (Key::Name(name), Value::Object(members)) if members.contains_key(name) => {
-                members.remove(name).is_some()
+                members.remove(name);
+                self.taken.push(whole);
+                true
             }
             (Key::Index(index), Value::Array(items)) if *index < items.len() => {
                 let before = items.len();
                 items.remove(*index);
+                self.taken.push(whole);
                 match self.lists.iter_mut().find(|(path, _)| *path == list) {
                     Some((_, left)) => drop(left.remove(*index)),
                     None => self
@@ -208,9 +248,39 @@ fn whole_problem(base: &Pointer, place: &[Key], text: &str) -> Problem {
             hint,
         );
     }
+    if let Some((message, hint)) = wrong_type(text) {
+        return codes::REQUEST_SHAPE.at(at, message, hint);
+    }
     let (message, hint) = unpack_refusal(text);
     let hint = hint.unwrap_or("`ibplan schema` tells what this field takes");
     codes::REQUEST_SHAPE.at(at, message, hint)
+}
+
+/// serde's word on a value of a wrong type, in ours, and what to do.
+fn wrong_type(text: &str) -> Option<(String, &'static str)> {
+    let (found, wanted) = text.strip_prefix("invalid type: ")?.split_once(", expected ")?;
+    let (kind, value) = found.split_once(['`', '"']).map_or((found, ""), |(kind, rest)| {
+        (kind.trim_end(), rest.trim_end_matches(['`', '"']))
+    });
+    let number = matches!(kind, "integer" | "floating point");
+    let found = match kind {
+        "string" => format!("the text \"{value}\""),
+        "boolean" => format!("the word {value}"),
+        "null" | "unit value" | "Option value" => "null".to_owned(),
+        "map" => "an object".to_owned(),
+        "sequence" => "a list".to_owned(),
+        _ if number => format!("the number {value}"),
+        other => other.to_owned(),
+    };
+    let (wanted, hint) = match wanted {
+        "a string" | "a borrowed string" if number || kind == "boolean" => ("a text", "put it in quotes"),
+        "a string" | "a borrowed string" => ("a text", "give one text"),
+        "a sequence" => ("a list", "put it in square brackets, even if it is only one"),
+        "a map" => ("an object", "give fields and values, such as {name: value}"),
+        "a boolean" => ("a boolean", "give true or false, without quotes"),
+        other => (other, "`ibplan schema` tells what this field takes"),
+    };
+    Some((format!("{found} stands where {wanted} belongs"), hint))
 }
 
 /// Sections of the contract that another version of ibplan manages.
@@ -279,6 +349,33 @@ mod tests {
             .into_iter()
             .map(|e| (e.path.to_string(), e.code.id()))
             .collect()
+    }
+
+    #[test]
+    fn a_value_of_a_wrong_type_is_told_in_plain_words() {
+        let (_, errors) = read_document(
+            json!({
+                "limits": {"memlock": "unlimited", "users": "root"},
+                "subnet_manager": {"take_over": "yes", "instances": [{"port": {"guid": 0xb83f_d203_00aa_10c4_u64}}]},
+                "sysctl": {"net.core.rmem_max": null, "net.core.wmem_max": 1.5},
+            }),
+            &Pointer::root(),
+        );
+        let mut told: Vec<String> = errors
+            .iter()
+            .map(|e| format!("{}: {}; {}", e.path, e.message, e.hint))
+            .collect();
+        told.sort();
+        assert_eq!(
+            told,
+            [
+                "/limits/users: the text \"root\" stands where a list belongs; put it in square brackets, even if it is only one",
+                "/subnet_manager/instances/0/port/guid: the number 13276561136849391812 stands where a text belongs; put it in quotes",
+                "/subnet_manager/take_over: the text \"yes\" stands where a boolean belongs; give true or false, without quotes",
+                "/sysctl/net.core.rmem_max: null stands where an integer, text, or a list of integers belongs; `ibplan schema` tells what this field takes",
+                "/sysctl/net.core.wmem_max: the number 1.5 stands where an integer, text, or a list of integers belongs; `ibplan schema` tells what this field takes",
+            ]
+        );
     }
 
     #[test]

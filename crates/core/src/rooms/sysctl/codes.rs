@@ -3,6 +3,8 @@
 use crate::codes;
 
 codes! {
+    /// A link's name with a dot in the spelling with dots.
+    LINK_WITH_DOT = "sysctl.link_with_dot": "The key is one of a link whose name has a dot, such as the P_Key child ib0.8001, and is spelt with dots: net.ipv4.conf.ib0.8001.rp_filter. There the dot in the name cannot be told from the dots between the words, and sysctl.d(5) reads another key, which does not exist. Spell it with slashes: net/ipv4/conf/ib0.8001/rp_filter.",
     /// Two spellings of one key.
     KEY_TWICE = "sysctl.key_twice": "One kernel parameter stands in the document twice, in two spellings: net.ipv4.conf.ib0/8001.rp_filter and net/ipv4/conf/ib0.8001/rp_filter are the same file below /proc/sys. Which of the two would win is chance, so the document is refused. Remove one.",
     /// A vector with the wrong number of values, or not ascending.

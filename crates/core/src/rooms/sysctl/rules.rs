@@ -46,6 +46,7 @@ pub fn check(want: &Wanted, found: &mut Findings) {
             "remove one of the two",
         );
     }
+    dotted_links(want, found);
     secrets(want, found);
     vectors(want, found);
     integers(want, found);
@@ -54,6 +55,31 @@ pub fn check(want: &Wanted, found: &mut Findings) {
     }
     counterparts(want, found);
     arp(want, found);
+}
+
+/// Below `conf` and `neigh` stand a link's name and one key, never a third word (linux: net/ipv4/devinet.c,
+/// net/core/neighbour.c): one more is a name with a dot, which the spelling with dots tears apart.
+fn dotted_links(want: &Wanted, found: &mut Findings) {
+    for (key, entry) in &want.keys {
+        let words: Vec<&str> = key.path().split('/').collect();
+        if let [
+            "net",
+            family @ ("ipv4" | "ipv6"),
+            kind @ ("conf" | "neigh"),
+            link @ ..,
+            name,
+        ] = &words[..]
+            && link.len() > 1
+        {
+            let link = link.join(".");
+            found.error(
+                codes::LINK_WITH_DOT,
+                entry.pointer.clone(),
+                format!("the name of the link {link} has a dot, which the spelling with dots takes for the next word"),
+                format!("write it with slashes: net/{family}/{kind}/{link}/{name}"),
+            );
+        }
+    }
 }
 
 fn secrets(want: &Wanted, found: &mut Findings) {
