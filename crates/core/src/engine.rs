@@ -111,7 +111,11 @@ pub fn plan(
     }
     if pruning {
         match prune(&whole, &present(stages, state), facts, probe) {
-            Ok(plan) => whole.append(plan),
+            Ok(pruned) => {
+                let more: Vec<Plan> = stages.iter().map(|s| s.after_prune(facts, &pruned)).collect();
+                whole.append(pruned);
+                more.into_iter().for_each(|plan| whole.append(plan));
+            }
             Err(error) => refusal.host.push(unreadable(&error)),
         }
     }

@@ -46,6 +46,11 @@ pub trait Resource {
 
     /// Compares by meaning; the same input always gives the same plan.
     fn plan(want: &Self::Want, seen: &Self::Seen, facts: &Facts) -> Plan;
+
+    /// What follows from the pruning of this room's files, such as a reload of units or a link that is still up.
+    fn after_prune(_facts: &Facts, _pruned: &Plan) -> Plan {
+        Plan::default()
+    }
 }
 
 /// Object-safe face of a resource, so that an order of work is a plain table.
@@ -67,6 +72,8 @@ pub trait Stage: Sync {
     /// # Errors
     /// See [`Resource::observe`].
     fn plan(&self, state: &HostState, facts: &Facts, probe: &dyn Probe) -> Result<Plan, ProbeError>;
+    /// See [`Resource::after_prune`].
+    fn after_prune(&self, facts: &Facts, pruned: &Plan) -> Plan;
 }
 
 /// Makes a [`Stage`] of a [`Resource`].
@@ -114,5 +121,9 @@ impl<R: Resource> Stage for Of<R> {
             None => Ok(Plan::default()),
             Some(want) => Ok(R::plan(&want, &R::observe(&want, facts, probe)?, facts)),
         }
+    }
+
+    fn after_prune(&self, facts: &Facts, pruned: &Plan) -> Plan {
+        R::after_prune(facts, pruned)
     }
 }

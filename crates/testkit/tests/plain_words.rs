@@ -114,3 +114,39 @@ fn rules_come_along_with_mistakes_of_shape_and_invent_none() {
         ]
     );
 }
+
+/// What prune takes away on a running host has an after: the link is still up, and systemd has the drop-in in memory.
+#[test]
+fn what_is_pruned_has_its_after() {
+    let root = hosts::copied("deb12-softib-active");
+    let full = json!({
+        "ipoib": [{ "interface": "ib0", "partitions": [{ "pkey": "0x8001" }] }],
+        "limits": { "memlock": "unlimited", "services": ["slurmd"] },
+    });
+    let (applied, exit) = laws::serve("apply", root.path(), &full, &json!({}));
+    assert_eq!(exit, Exit::Done, "{:#?}", applied.errors);
+    let less = json!({ "ipoib": [{ "interface": "ib0" }], "limits": {} });
+    let live = json!({ "prune": true, "replay": true });
+    let (planned, exit) = laws::serve("plan", root.path(), &less, &live);
+    assert_eq!(exit, Exit::Done, "{:#?}", planned.errors);
+    let child: Vec<_> = planned
+        .pending
+        .links
+        .iter()
+        .filter(|l| l.starts_with("ib0.8001: "))
+        .collect();
+    assert_eq!(
+        child,
+        ["ib0.8001: its file is gone, and it stays up until the next boot or: ip link delete ib0.8001"]
+    );
+    let reload = planned
+        .steps
+        .iter()
+        .rev()
+        .find(|s| s.section == "limits")
+        .map(|s| s.action);
+    assert_eq!(reload, Some("reload_units"));
+    let (image, _) = laws::serve("plan", root.path(), &less, &json!({ "prune": true }));
+    assert!(image.pending.links.is_empty());
+    assert!(!image.steps.iter().any(|s| s.action == "reload_units"));
+}

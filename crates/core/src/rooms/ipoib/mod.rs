@@ -73,4 +73,8 @@ impl Resource for Ipoib {
     fn plan(_: &entry::Want, seen: &seen::Seen, facts: &Facts) -> Plan {
         plan::plan(seen, facts)
     }
+
+    fn after_prune(facts: &Facts, pruned: &Plan) -> Plan {
+        commands::after_prune(facts, pruned)
+    }
 }

@@ -54,4 +54,8 @@ impl Resource for Limits {
     fn plan(want: &Self::Want, seen: &Self::Seen, facts: &Facts) -> Plan {
         plan::plan(want, seen, facts)
     }
+
+    fn after_prune(facts: &Facts, pruned: &Plan) -> Plan {
+        plan::after_prune(facts, pruned)
+    }
 }

@@ -37,10 +37,26 @@ pub fn plan(want: &LimitsWant, seen: &Seen, facts: &Facts) -> Plan {
             facts,
         );
     }
-    if !changed.is_empty() && facts.scope.live() && facts.init == (Init::Systemd { running: true }) {
-        unit::reread(&mut plan, SECTION, &changed);
-    }
+    reread(&mut plan, &changed, facts);
     plan
+}
+
+/// Drop-ins that went: systemd would keep their limits for the next start.
+pub fn after_prune(facts: &Facts, pruned: &Plan) -> Plan {
+    let mut plan = Plan::default();
+    let of_units = pruned
+        .steps
+        .iter()
+        .filter(|s| s.section == SECTION && s.action.target().starts_with("/etc/systemd/system/"));
+    let because: Vec<Pointer> = of_units.flat_map(|s| s.because.clone()).collect();
+    reread(&mut plan, &because, facts);
+    plan
+}
+
+fn reread(plan: &mut Plan, because: &[Pointer], facts: &Facts) {
+    if !because.is_empty() && facts.scope.live() && facts.init == (Init::Systemd { running: true }) {
+        unit::reread(plan, SECTION, because);
+    }
 }
 
 fn kib(want: MemlockWant) -> Option<u64> {
