@@ -150,3 +150,67 @@ fn what_is_pruned_has_its_after() {
     assert!(image.pending.links.is_empty());
     assert!(!image.steps.iter().any(|s| s.action == "reload_units"));
 }
+
+fn replayed(host: &str, desired: &Value) -> Response {
+    let root = hosts::copied(host);
+    let (planned, exit) = laws::serve("plan", root.path(), desired, &json!({ "replay": true }));
+    assert_eq!(exit, Exit::Done, "{:#?}", planned.errors);
+    planned
+}
+
+/// A pointer leads into the document, also where the rule for the default partition is not in it; whatever is disturbed has
+/// a name.
+#[test]
+fn subnet_manager_pointers_and_disturbances_have_a_place_and_a_name() {
+    let only = json!({ "subnet_manager": { "partitions": [{ "name": "s", "pkey": 5, "members": { "ALL": "full" } }] } });
+    let planned = replayed("ubuntu2404-cx7", &only);
+    let paths: Vec<_> = planned
+        .changes
+        .iter()
+        .map(|c| c.path.as_str())
+        .filter(|p| p.starts_with("/subnet_manager/partitions"))
+        .collect();
+    assert_eq!(
+        paths,
+        [
+            "/subnet_manager/partitions",
+            "/subnet_manager/partitions/0",
+            "/subnet_manager/partitions"
+        ]
+    );
+    let absent = replayed(
+        "ubuntu2404-cx7",
+        &json!({ "subnet_manager": { "state": "absent" } }),
+    );
+    let disturbed: Vec<_> = absent
+        .steps
+        .iter()
+        .filter(|s| s.action == "stop_unit")
+        .map(|s| json!(s.disturbs))
+        .collect();
+    assert_eq!(
+        disturbed,
+        [
+            json!([{ "service": "opensm.service" }]),
+            json!([{ "service": "opensm@0xa088c20300617c40.service" }]),
+        ]
+    );
+}
+
+/// With equal priorities the lower GUID is master, so 0 can only take over from another 0.
+#[test]
+fn the_warning_of_another_master_is_true_for_priority_0() {
+    for (priority, words) in [(0, "is 0 too and its GUID higher"), (7, "is lower, or the same")] {
+        let desired = json!({ "subnet_manager": { "instances": [{ "priority": priority }] } });
+        let planned = replayed("rocky9-cx6", &desired);
+        let told = planned
+            .warnings
+            .iter()
+            .find(|w| w.code.id() == "subnet_manager.other_master");
+        assert!(
+            told.is_some_and(|w| w.message.contains(words)),
+            "{:#?}",
+            planned.warnings
+        );
+    }
+}

@@ -199,7 +199,7 @@ pub(super) fn steps(steps: &[StepReport], ahead: bool) -> String {
                 text,
                 "  {:width$}  {LOUD}!! {}{LOUD:#}",
                 "",
-                clean(&disturbed(disturbance))
+                clean(&disturbed(step.action, disturbance))
             );
         }
     }
@@ -215,11 +215,16 @@ pub(crate) fn words(action: &str) -> String {
     }
 }
 
-fn disturbed(disturbance: &Disturbance) -> String {
-    match disturbance {
-        Disturbance::Link(link) => format!("link {link} loses traffic for a moment"),
-        Disturbance::Service(service) => format!("service {service} is restarted"),
-        Disturbance::SubnetManager(fabric) => format!("the subnet manager of {fabric} is away for a moment"),
+fn disturbed(action: &str, disturbance: &Disturbance) -> String {
+    match (action, disturbance) {
+        (_, Disturbance::Link(link)) => format!("link {link} loses traffic for a moment"),
+        ("stop_unit", Disturbance::Service(service)) => format!("service {service} is stopped"),
+        (_, Disturbance::Service(service)) => format!("service {service} is restarted"),
+        ("stop_unit", Disturbance::SubnetManager(port)) => format!("the subnet manager of {port} is stopped"),
+        ("start_unit", Disturbance::SubnetManager(port)) => format!("a subnet manager begins on {port}"),
+        (_, Disturbance::SubnetManager(port)) => {
+            format!("the subnet manager of {port} is away for a moment")
+        }
     }
 }
 

@@ -105,10 +105,13 @@ fn steps() -> Vec<StepReport> {
         Disturbance::SubnetManager("fe80::/64".to_owned()),
     ];
     let link = vec![Disturbance::Link("ib0".to_owned())];
+    let port = || vec![Disturbance::SubnetManager("0xb83fd20300aa10c4".to_owned())];
     vec![
         step("sysctl", "write_file", "/etc/sysctl.d/90-ibplan.conf", vec![]),
         step("ipoib", "restart_unit", "ib.service", link),
         step("subnet_manager", "restart_unit", "opensm.service", opensm),
+        step("subnet_manager", "stop_unit", "opensm@1.service", port()),
+        step("subnet_manager", "start_unit", "opensm@2.service", port()),
     ]
 }
 

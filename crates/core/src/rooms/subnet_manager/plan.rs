@@ -260,13 +260,15 @@ fn stop_unwanted(plan: &mut Plan, seen: &Seen) {
 /// Stops everything that runs; the change of the state.
 fn stopping(plan: &mut Plan, want: &SubnetManagerWant, seen: &Seen) -> Vec<Pointer> {
     let because = vec![state_at()];
-    let mut units: Vec<(String, String)> = counting(seen);
-    units.extend(seen.present.iter().map(|u| (u.clone(), u.clone())));
-    units.push((seen.layout.unit.to_owned(), seen.layout.unit.to_owned()));
+    let named = |(unit, port): (String, String)| (unit, Some(port).filter(|p| !p.is_empty()));
+    let mut units: Vec<(String, Option<String>)> = counting(seen).into_iter().map(named).collect();
+    units.extend(seen.present.iter().map(|u| (u.clone(), None)));
+    units.push((seen.layout.unit.to_owned(), None));
     let mut done: Vec<String> = Vec::new();
     for (name, port) in units {
         if active(seen, &name) == Some(true) && !done.contains(&name) {
-            let disturbs = vec![Disturbance::SubnetManager(port)];
+            let service = || Disturbance::Service(name.clone());
+            let disturbs = vec![port.map_or_else(service, Disturbance::SubnetManager)];
             unit::act(plan, &name, UnitDo::Stop, SECTION, &because, disturbs);
             done.push(name);
         }
@@ -319,10 +321,16 @@ fn other_master(plan: &mut Plan, seen: &Seen, facts: &Facts) {
             && lid != sm
         {
             let priority = instance.want.priority.map_or(0, |p| p.get());
+            // Equal priorities: the lower GUID wins (opensm: osm_sm_state_mgr.c).
+            let when = if priority == 0 {
+                "if that one's is 0 too and its GUID higher"
+            } else {
+                "if that one's is lower, or the same and its GUID higher"
+            };
             plan.warnings.push(codes::OTHER_MASTER.at(
                 ports::at(instance.index),
-                format!("the port at LID {lid} has its subnet manager at LID {sm}; with priority {priority} this one takes over if that one's is lower"),
-                "set take_over to true if that is meant, else give a lower priority than the master's; `sminfo` shows it",
+                format!("the port at LID {lid} has its subnet manager at LID {sm}; with priority {priority} this one takes over {when}"),
+                "set take_over to true if that is meant, else give the master a higher priority; `sminfo` shows whose it is",
             ));
         }
     }

@@ -147,9 +147,12 @@ fn listing(ports: &[(&RdmaDevice, &Port, Guid)]) -> String {
 fn alternatives(facts: &Facts) -> String {
     let ports = eligible(facts);
     if ports.is_empty() {
-        "this host has no port on which a subnet manager could run".to_owned()
+        "take the section out for this host: none of its ports can have a subnet manager".to_owned()
     } else {
-        format!("ports of this host on which opensm can run: {}", listing(&ports))
+        format!(
+            "give a port of this host on which opensm can run: {}",
+            listing(&ports)
+        )
     }
 }
 

@@ -90,7 +90,12 @@ fn compare(
                 if a.group != b.group && a.group.is_some() {
                     need = Need::Restart;
                 }
-                changes.extend(partition_changes(&at, a, b));
+                if at.is_element() {
+                    changes.extend(partition_changes(&at, a, b));
+                } else {
+                    // The rule for the default partition that the document leaves to opensm has no place of its own there.
+                    changes.push(Change::now(at, a.shown(pkey), b.shown(pkey)));
+                }
             }
             (a, b) => {
                 if a.is_some_and(|p| p.group.is_some()) {
