@@ -239,7 +239,7 @@ fn reasons(plan: &mut Plan, seen: &SeenFile, want: &KeptFile, mode: u32, uid: u3
                 side
             };
             (
-                side("another that means the same", meta.mode, meta.uid, meta.gid),
+                side("another", meta.mode, meta.uid, meta.gid),
                 side("as ibplan writes it", mode, uid, gid),
             )
         }
