@@ -191,3 +191,66 @@ fn what_leaves_the_document_goes_and_what_was_there_comes_back() {
     assert!(!wrong.exists());
     assert_eq!(std::fs::read(&rival).expect("the profile is back"), original);
 }
+
+fn with_file(host: &str, path: &str, text: &str) -> tempfile::TempDir {
+    let root = hosts::copied(host);
+    let file = root.path().join(path);
+    std::fs::create_dir_all(file.parent().expect("a folder")).expect("made");
+    std::fs::write(&file, text).expect("written");
+    root
+}
+
+/// A profile that knows its port by the hardware address alone is an owner too: two profiles would fight for the link.
+#[test]
+fn a_file_that_names_its_port_by_address_is_taken_over() {
+    let nm = "etc/NetworkManager/system-connections/site.nmconnection";
+    let guid = "B8:3F:D2:03:00:AA:10:C4";
+    // The first 12 bytes are those of an earlier boot.
+    let profile = format!(
+        "[connection]\nid=site\ntype=infiniband\ninterface-name=\n\n[infiniband]\nmac-address=80:00:00:48:FE:80:00:00:00:00:00:00:{guid}\n\n[ipv4]\nmethod=auto\n"
+    );
+    let other = profile.replace("10:C4", "10:C5");
+    let alma = "80:00:01:48:fe:80:00:00:00:00:00:00:50:6b:4b:03:00:b2:4d:10";
+    let ifcfg = format!("TYPE=InfiniBand\nHWADDR={alma}\nONBOOT=yes\nBOOTPROTO=dhcp\n");
+    for (host, interface, path, text, taken) in [
+        ("rocky9-cx6", "ibp65s0", nm, &profile, true),
+        ("rocky9-cx6", "ibp65s0", nm, &other, false),
+        (
+            "alma8-cx5",
+            "ib0",
+            "etc/sysconfig/network-scripts/ifcfg-site",
+            &ifcfg,
+            true,
+        ),
+    ] {
+        let root = with_file(host, path, text);
+        let desired = one(interface);
+        let (planned, exit) = laws::serve("plan", root.path(), &desired, &json!({}));
+        assert_eq!(exit, Exit::Done, "{:#?}", planned.errors);
+        let gone = planned
+            .steps
+            .iter()
+            .any(|s| s.action == "remove_file" && s.target == format!("/{path}"));
+        assert_eq!(gone, taken, "{host}: {:#?}", planned.steps);
+        laws::on_root(root.path(), &desired, &json!({ "prune": true }));
+    }
+}
+
+#[test]
+fn a_profile_that_fits_every_interface_is_told() {
+    let path = "etc/NetworkManager/system-connections/any.nmconnection";
+    let any = "[connection]\nid=any\ntype=infiniband\n\n[ipv4]\nmethod=auto\n";
+    for (text, told) in [
+        (any.to_owned(), true),
+        (any.replace("id=any\n", "id=any\nautoconnect=false\n"), false),
+        (any.replace("id=any\n", "id=any\ninterface-name=ib9\n"), false),
+    ] {
+        let root = with_file("rocky9-cx6", path, &text);
+        let (planned, _) = laws::serve("plan", root.path(), &one("ibp65s0"), &json!({}));
+        let found = planned
+            .warnings
+            .iter()
+            .any(|w| w.code.id() == "ipoib.profile_for_all");
+        assert_eq!(found, told, "{text}");
+    }
+}

@@ -73,6 +73,8 @@ codes! {
     PKEY_NOT_IN_TABLE = "ipoib.pkey_not_in_table": "The port is ACTIVE and the subnet manager has not given it the P_Key of a wanted child. Such a child is made and has no carrier, until the subnet manager adds the port to the partition; then it comes up by itself.",
     /// A member of a bond that is not managed.
     ENSLAVED = "ipoib.enslaved": "The link is a member of a bond, the document gives it an IP configuration, and it has no section `bonds`. A section that is absent is not managed, so the link stays in its bond, and a member of a bond carries no IP. Describe the bond in `bonds`, or give an empty list to dissolve it.",
+    /// A profile that fits every interface.
+    PROFILE_FOR_ALL = "ipoib.profile_for_all": "A NetworkManager profile of type infiniband names neither an interface nor an address nor a P_Key, so it fits every IPoIB interface of the host. Of two profiles that fit, NetworkManager takes the one with the higher autoconnect-priority, then the one that was used last, which may well be this one: the interface then comes up with its addresses or with DHCP, not with those of the document. Remove the profile, or say which interface it is for.",
     /// Written, not in force.
     NOT_ACTIVATED = "ipoib.not_activated": "The configuration of a link was written, and the running link keeps its former one until its back end brings it up again: that takes the link down for a moment, which ibplan does not do by itself. `pending.links` has the command for each link.",
     /// The bonding mode is impossible.

@@ -21,6 +21,7 @@ pub mod codes;
 pub mod commands;
 pub mod entry;
 pub mod model;
+pub mod placed;
 pub mod plan;
 pub mod resolve;
 pub mod seen;

@@ -4,7 +4,7 @@ use super::backend::{Dialect, dialect};
 use super::codes;
 use super::model::{Compare, Link, LinkKind, Rendered, WantedLink};
 use super::seen::Seen;
-use super::{changes, commands};
+use super::{changes, commands, placed};
 use crate::distro::Backend;
 use crate::facts::Facts;
 use crate::parts::file::{self, KeptFile, Present, SeenFile};
@@ -44,6 +44,15 @@ pub fn plan(seen: &Seen, facts: &Facts) -> Plan {
             section: section.clone(),
             keys: BTreeMap::new(),
         }));
+    if backend == Backend::NetworkManager {
+        for (path, _) in seen.files.iter().filter(|(_, text)| placed::fits_all(text)) {
+            plan.warnings.push(codes::PROFILE_FOR_ALL.at(
+                Pointer::of(seen.links.first().map_or("ipoib", |w| w.section)),
+                format!("the profile {path} names no interface, so NetworkManager may bring up any IPoIB interface with it instead of with its own"),
+                format!("remove {path}, or add an interface-name to it"),
+            ));
+        }
+    }
     if facts.scope.live() {
         pending(&mut plan, seen, backend, &read, facts);
     }

@@ -3,6 +3,7 @@
 use super::backend::{Context, Dialect, Files, dialect};
 use super::entry::{Entry, Want, What, entries, wanted_links};
 use super::model::{Rendered, WantedLink};
+use super::placed::placed;
 use super::{choose, resolve};
 use crate::distro::{Backend, IfcfgReader};
 use crate::facts::Facts;
@@ -151,6 +152,7 @@ fn files(language: &dyn Dialect, facts: &Facts, probe: &dyn Probe) -> Result<Fil
             if language.reads(&path)
                 && let Some(text) = probe.text(&path)?
             {
+                let text = placed(language.backend(), &path, text, facts);
                 out.insert(path, text);
             }
         }
@@ -173,12 +175,12 @@ fn away(seen: &Seen, facts: &Facts, probe: &dyn Probe) -> Result<Vec<(HostPath, 
         let Some(text) = probe.text(&Ledger::original_path(digest)?)? else {
             continue;
         };
-        let one = Files::from([(path.clone(), text)]);
         let wanted = |name: &str| seen.links.iter().any(|w| w.link.name == name);
-        let configures = Backend::ALL
-            .into_iter()
-            .map(dialect)
-            .any(|d| d.read(&one).iter().any(|(_, link)| wanted(&link.name)));
+        let configures = Backend::ALL.into_iter().any(|backend| {
+            let text = placed(backend, path, text.clone(), facts);
+            let links = dialect(backend).read(&Files::from([(path.clone(), text)]));
+            links.iter().any(|(_, link)| wanted(&link.name))
+        });
         if configures || super::backend::ifcfg::read::route_of(path).is_some_and(wanted) {
             out.push((path.clone(), owned.section.clone()));
         }
