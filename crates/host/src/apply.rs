@@ -5,7 +5,7 @@ mod owned;
 use crate::host::Host;
 use crate::journal::{Journal, JournalError, Phase, Record};
 use crate::undo::Taken;
-use crate::watch::{Nothing, Point, Watch};
+use crate::watch::{Point, Watch};
 use ibplan_core::codes;
 use ibplan_core::engine::{self, Refusal};
 use ibplan_core::facts::{self, Facts};
@@ -196,7 +196,7 @@ fn one(
     let before = |host: &Host, watch: &mut dyn Watch| -> Result<(), String> {
         watch.at(Point::BeforeRecord).map_err(|e| e.to_string())?;
         Journal::of(&host.root)
-            .record(id, at, &record, &mut Nothing)
+            .record(id, at, &record, watch)
             .map_err(|e| e.to_string())?;
         watch.at(Point::BeforeStep).map_err(|e| e.to_string())
     };
@@ -212,7 +212,11 @@ fn one(
     }
     let after = watch.at(Point::AfterStep).map_err(|e| e.to_string());
     after
-        .and_then(|()| Journal::of(&host.root).done(id, at).map_err(|e| e.to_string()))
+        .and_then(|()| {
+            Journal::of(&host.root)
+                .done(id, at, watch)
+                .map_err(|e| e.to_string())
+        })
         .err()
         .map(failed)
 }

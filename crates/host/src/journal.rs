@@ -2,7 +2,7 @@
 
 use crate::files::{self, FileError, NewFile};
 use crate::root::Root;
-use crate::watch::{Nothing, Watch};
+use crate::watch::Watch;
 use ibplan_core::action::{Action, Expect};
 use ibplan_core::ledger::{LEDGER, Ledger, ORIGINALS, STATE};
 use ibplan_core::plan::Step;
@@ -223,12 +223,9 @@ impl<'a> Journal<'a> {
     ///
     /// # Errors
     /// It cannot be written.
-    pub fn done(&self, id: u32, step: usize) -> Result<(), JournalError> {
-        self.put(
-            &Self::path(&[&Self::folder(id), "steps", &format!("{step:06}.done")])?,
-            b"",
-            &mut Nothing,
-        )
+    pub fn done(&self, id: u32, step: usize, watch: &mut dyn Watch) -> Result<(), JournalError> {
+        let mark = Self::path(&[&Self::folder(id), "steps", &format!("{step:06}.done")])?;
+        self.put(&mark, b"", watch)
     }
 
     /// The records of a transaction, in order, each with whether it was marked as done.

@@ -8,6 +8,7 @@ use crate::watch::Watch;
 use ibplan_core::action::{Action, UnitDo};
 use ibplan_core::facts::Scope;
 use ibplan_core::probe::{Probe, Query};
+use ibplan_core::rooms::sysctl::want::SysctlValue;
 use ibplan_core::types::HostPath;
 
 /// Why an action failed.
@@ -189,7 +190,7 @@ impl Host {
         files::write_attribute(&self.root, path, &format!("{value}\n"))
             .map_err(|e| PerformError::File(path.clone(), e))?;
         let now = self.attribute(path).unwrap_or_default();
-        if same_value(&now, value) {
+        if SysctlValue::from_text(value).is_some_and(|wanted| wanted.same(&now)) {
             Ok(())
         } else {
             Err(PerformError::Without(format!(
@@ -258,19 +259,4 @@ fn last_lines(stderr: &str, stdout: &str) -> String {
     let text = if stderr.trim().is_empty() { stdout } else { stderr };
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|l| !l.is_empty()).collect();
     lines[lines.len().saturating_sub(4)..].join("; ")
-}
-
-/// Whether a kernel value means the same: fields, numbers in any base (the kernel prints tabs and decimal).
-fn same_value(now: &str, wanted: &str) -> bool {
-    let number = |t: &str| match t.strip_prefix("0x") {
-        Some(hex) => i128::from_str_radix(hex, 16).ok(),
-        None => t.parse::<i128>().ok(),
-    };
-    let fields = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
-    let (now, wanted) = (fields(now), fields(wanted));
-    now.len() == wanted.len()
-        && now
-            .iter()
-            .zip(&wanted)
-            .all(|(a, b)| a == b || (number(a).is_some() && number(a) == number(b)))
 }

@@ -295,7 +295,7 @@ fn what_a_running_host_left_open_is_finished_on_its_disk() {
             undo: Some(undo),
         };
         journal.record(id, at, &record, &mut Nothing).unwrap();
-        journal.done(id, at).unwrap();
+        journal.done(id, at, &mut ibplan_host::watch::Nothing).unwrap();
     }
     let (response, exit) = serve("rollback", dir.path());
     assert_eq!(
