@@ -1,8 +1,10 @@
 //! The request: from bytes to a typed document, with the pointer of every mistake.
 
 mod json;
+mod missing;
 mod shape;
 mod strict;
+mod tree;
 
 pub use json::{MAX_BYTES, MAX_DEPTH, parse_strict};
 pub use shape::{Partly, read_document, read_what_can_be};

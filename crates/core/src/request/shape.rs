@@ -3,7 +3,9 @@
 //! serde stops at the first mistake. So a mistake is written down, the value that holds it is taken out, and the rest is
 //! read again, until it can be read or nothing is left to take out.
 
+use super::missing;
 use super::strict::Strict;
+use super::tree::{Key, Tree, keys, pointer};
 use crate::codes;
 use crate::pointer::Pointer;
 use crate::problem::Problem;
@@ -11,7 +13,6 @@ use crate::state::HostState;
 use crate::types::unpack_refusal;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use serde_path_to_error::{Path, Segment};
 
 /// More mistakes than a person mends in one go.
 const MOST: usize = 100;
@@ -68,24 +69,28 @@ fn typed_partly<T: DeserializeOwned>(
     let mut tree = Tree::new(value);
     let mut blamed: Vec<Vec<Key>> = Vec::new();
     for _ in 0..MOST {
-        let error = match serde_path_to_error::deserialize::<_, T>(Strict(&tree.value)) {
+        let (place, text) = match read::<T>(&tree.value) {
             Ok(typed) => {
                 let gaps = tree.taken.iter().map(|keys| pointer(base, keys)).collect();
                 return (Some(typed), gaps);
             }
             Err(error) => error,
         };
-        let place = keys(error.path());
-        let text = error.inner().to_string();
         let original = tree.original(&place);
         // A field that is missing, or a list that is empty, only because a mistake in it was taken out is no new mistake.
-        let consequence = match quoted_after(&text, "missing field ") {
-            Some(field) => blamed.contains(&[original.clone(), vec![Key::Name(field)]].concat()),
-            None => blamed
-                .iter()
-                .any(|b| b.len() > original.len() && b.starts_with(&original)),
-        };
-        if !consequence {
+        if let Some(field) = missing_field(&text) {
+            let fields = missing::all::<T>(&tree.value, &place, field);
+            let new = |f: &String| !blamed.contains(&[original.clone(), vec![Key::Name(f.clone())]].concat());
+            errors.extend(
+                fields
+                    .iter()
+                    .filter(|f| new(f))
+                    .map(|f| missing_problem(pointer(base, &original), f)),
+            );
+        } else if !blamed
+            .iter()
+            .any(|b| b.len() > original.len() && b.starts_with(&original))
+        {
             errors.push(problem(base, &original, &text));
         }
         blamed.push(original);
@@ -96,98 +101,22 @@ fn typed_partly<T: DeserializeOwned>(
     (None, Vec::new())
 }
 
-/// One step of a path.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Key {
-    Name(String),
-    Index(usize),
+/// Reads a value as a type; the error is the place of the first mistake and what serde says of it.
+pub(super) fn read<T: DeserializeOwned>(value: &Value) -> Result<T, (Vec<Key>, String)> {
+    serde_path_to_error::deserialize(Strict(value)).map_err(|e| (keys(e.path()), e.inner().to_string()))
 }
 
-fn keys(path: &Path) -> Vec<Key> {
-    path.iter()
-        .filter_map(|segment| match segment {
-            Segment::Seq { index } => Some(Key::Index(*index)),
-            Segment::Map { key } => Some(Key::Name(key.clone())),
-            Segment::Enum { .. } | Segment::Unknown => None,
-        })
-        .collect()
+/// The field that serde says is missing.
+pub(super) fn missing_field(text: &str) -> Option<String> {
+    quoted_after(text, "missing field ")
 }
 
-fn pointer(base: &Pointer, keys: &[Key]) -> Pointer {
-    keys.iter().fold(base.clone(), |at, key| match key {
-        Key::Name(name) => at.key(name),
-        Key::Index(index) => at.index(*index),
-    })
-}
-
-/// A value from which parts are taken out, while every remaining list element keeps its first index.
-struct Tree {
-    value: Value,
-    /// For each list from which elements were taken out (by its present path): the first indexes of what is left.
-    lists: Vec<(Vec<Key>, Vec<usize>)>,
-    /// What was taken out, by its path in the text.
-    taken: Vec<Vec<Key>>,
-}
-
-impl Tree {
-    const fn new(value: Value) -> Self {
-        Self {
-            value,
-            lists: Vec::new(),
-            taken: Vec::new(),
-        }
-    }
-
-    /// The path as it was in the text.
-    fn original(&self, place: &[Key]) -> Vec<Key> {
-        let mut out = Vec::with_capacity(place.len());
-        for key in place {
-            let key = match key {
-                Key::Index(i) => {
-                    let list = self.lists.iter().find(|(path, _)| *path == out);
-                    Key::Index(list.and_then(|(_, left)| left.get(*i).copied()).unwrap_or(*i))
-                }
-                name => name.clone(),
-            };
-            out.push(key);
-        }
-        out
-    }
-
-    /// Takes out the value at a path (or, where it is already gone, the one that holds it). `false`: it was the root.
-    fn take_out(&mut self, place: &[Key]) -> bool {
-        let Some((last, above)) = place.split_last() else {
-            return false;
-        };
-        let list = self.original(above);
-        let whole = self.original(place);
-        let Some(holder) = above.iter().try_fold(&mut self.value, |at, key| match key {
-            Key::Name(name) => at.get_mut(name),
-            Key::Index(index) => at.get_mut(index),
-        }) else {
-            return self.take_out(above);
-        };
-        match (last, holder) {
-            (Key::Name(name), Value::Object(members)) if members.contains_key(name) => {
-                members.remove(name);
-                self.taken.push(whole);
-                true
-            }
-            (Key::Index(index), Value::Array(items)) if *index < items.len() => {
-                let before = items.len();
-                items.remove(*index);
-                self.taken.push(whole);
-                match self.lists.iter_mut().find(|(path, _)| *path == list) {
-                    Some((_, left)) => drop(left.remove(*index)),
-                    None => self
-                        .lists
-                        .push((list, (0..before).filter(|i| i != index).collect())),
-                }
-                true
-            }
-            _ => self.take_out(above),
-        }
-    }
+fn missing_problem(at: Pointer, field: &str) -> Problem {
+    codes::REQUEST_MISSING_FIELD.at(
+        at,
+        format!("the field `{field}` is missing"),
+        format!("add `{field}`; `ibplan schema` tells what it means"),
+    )
 }
 
 /// The text between the first pair of backquotes after `lead`.
@@ -218,13 +147,6 @@ fn cut(text: String, limit: usize) -> String {
 
 fn whole_problem(base: &Pointer, place: &[Key], text: &str) -> Problem {
     let at = pointer(base, place);
-    if let Some(field) = quoted_after(text, "missing field ") {
-        return codes::REQUEST_MISSING_FIELD.at(
-            at,
-            format!("the field `{field}` is missing"),
-            format!("add `{field}`; `ibplan schema` tells what it means"),
-        );
-    }
     if let Some(field) = quoted_after(text, "unknown field ") {
         return unknown_field(at, base, &field, text);
     }
