@@ -429,8 +429,20 @@ PARAMETERS = {
     },
     "mlx4_ib": {"sm_guid_assign": 0},
 }
-VERBS = "ib_core ib_uverbs iw_cm ib_cm rdma_cm rdma_ucm libiscsi scsi_transport_iscsi ib_iser sunrpc rpcrdma".split()
-TARGETS = "target_core_mod iscsi_target_mod ib_isert ib_srpt".split()
+VERBS = [
+    "ib_core",
+    "ib_uverbs",
+    "iw_cm",
+    "ib_cm",
+    "rdma_cm",
+    "rdma_ucm",
+    "libiscsi",
+    "scsi_transport_iscsi",
+    "ib_iser",
+    "sunrpc",
+    "rpcrdma",
+]
+TARGETS = ["target_core_mod", "iscsi_target_mod", "ib_isert", "ib_srpt"]
 FABRIC = ["ib_umad", "ib_ipoib"]
 MLX5 = ["mlxfw", "psample", "mlx5_core", "mlx5_ib"]
 MLX4 = ["mlx4_core", "mlx4_ib"]
@@ -468,7 +480,10 @@ def module_index(h):
         return
     lines = []
     for name in known_modules(release):
-        path = lambda each: f"{MODULES[each][0]}/{each}{release.suffix}"
+
+        def path(each):
+            return f"{MODULES[each][0]}/{each}{release.suffix}"
+
         lines.append(f"{path(name)}: {' '.join(path(each) for each in needs_all(release, name))}".rstrip())
     h.text(f"{folder}/modules.dep", "\n".join(sorted(lines)) + "\n")
     h.text(f"{folder}/modules.builtin", "".join(f"{line}.ko\n" for line in BUILTIN.split("\n")))
@@ -536,7 +551,10 @@ def pci(
     """A PCI function: ids "15b3:101b", kind "0207" (class), link speeds, SR-IOV counts."""
     path, (vendor, device) = pci_path(address), ids.split(":")
     subsystem = subsystem or f"{vendor}:0000"
-    speed = lambda gen: "Unknown" if gen == "unknown" else LINKS[gen] + h.release.link_speed_tail
+
+    def speed(gen):
+        return "Unknown" if gen == "unknown" else LINKS[gen] + h.release.link_speed_tail
+
     if physfn:
         path = os.path.dirname(pci_path(physfn)) + f"/{address}"
     upper = os.path.dirname(path)
@@ -597,8 +615,17 @@ LINK_LOCAL = "fe80:0000:0000:0000"
 NO_GID = ":".join(["0000"] * 8)
 CAP, CAP_WITH_SM = "0xa651e848", "0xa651e84a"
 CAP4, CAP4_WITH_SM = "0x02514868", "0x0251486a"
-COUNTERS = """VL15_dropped link_downed link_error_recovery port_rcv_data port_rcv_errors port_xmit_data
-port_xmit_discards port_xmit_wait symbol_error""".split()
+COUNTERS = [
+    "VL15_dropped",
+    "link_downed",
+    "link_error_recovery",
+    "port_rcv_data",
+    "port_rcv_errors",
+    "port_xmit_data",
+    "port_xmit_discards",
+    "port_xmit_wait",
+    "symbol_error",
+]
 
 
 def ib_port(guid, state="ACTIVE", rate=None, **more):
@@ -1101,7 +1128,10 @@ def system(h, live=True):
 def sysctl_files(h):
     """Kernel settings files as the release ships them."""
     family, key = h.release.family, h.release.key
-    old_link = lambda: h.raw_link("etc/sysctl.d/99-sysctl.conf", "../sysctl.conf")
+
+    def old_link():
+        return h.raw_link("etc/sysctl.d/99-sysctl.conf", "../sysctl.conf")
+
     if family.startswith("el"):
         h.text("etc/sysctl.conf", SYSCTL_EL)
         old_link()
@@ -1196,9 +1226,22 @@ def enable(h, name, wanted="multi-user.target"):
     h.link(f"etc/systemd/system/{wanted}.wants/{name}", f"usr/lib/systemd/system/{name}")
 
 
-UNITS = """NetworkManager.service systemd-networkd.service networking.service wickedd.service wicked.service
-network.service opensm.service opensmd.service opafm.service openibd.service rdma.service
-rdma-load-modules@infiniband.service rdma-ndd.service tuned.service""".split()
+UNITS = [
+    "NetworkManager.service",
+    "systemd-networkd.service",
+    "networking.service",
+    "wickedd.service",
+    "wicked.service",
+    "network.service",
+    "opensm.service",
+    "opensmd.service",
+    "opafm.service",
+    "openibd.service",
+    "rdma.service",
+    "rdma-load-modules@infiniband.service",
+    "rdma-ndd.service",
+    "tuned.service",
+]
 
 
 def units(h, running=(), exited=(), enabled=(), disabled=(), masked=(), static=()):
@@ -1546,11 +1589,11 @@ def virtio_management(h, name="enp1s0", address="0000:01:00.0"):
     ethernet(h, Pci(folder, "virtio_net"), name, f"52:54:00:5e:10:{int(mac(h)[-2:], 16):02x}", speed=-1)
 
 
-CX5 = dict(fw="16.35.3006", board="MT_0000000010", hca="MT4119")
-CX6 = dict(fw="20.39.3004", board="MT_0000000223", hca="MT4123")
-CX7 = dict(fw="28.39.3004", board="MT_0000000838", hca="MT4129")
-CX6DX = dict(fw="22.39.3004", board="MT_0000000359", hca="MT4125")
-CX3 = dict(fw="2.42.5000", board="MT_1090120019", hca="MT4099", hw_rev="1")
+CX5 = {"fw": "16.35.3006", "board": "MT_0000000010", "hca": "MT4119"}
+CX6 = {"fw": "20.39.3004", "board": "MT_0000000223", "hca": "MT4123"}
+CX7 = {"fw": "28.39.3004", "board": "MT_0000000838", "hca": "MT4129"}
+CX6DX = {"fw": "22.39.3004", "board": "MT_0000000359", "hca": "MT4125"}
+CX3 = {"fw": "2.42.5000", "board": "MT_1090120019", "hca": "MT4099", "hw_rev": "1"}
 SUB = {"101b": "15b3:0007", "1017": "15b3:0007", "1021": "15b3:0041", "101d": "15b3:0016", "1003": "15b3:0024"}
 HDR, EDR, NDR = "200 Gb/sec (4X HDR)", "100 Gb/sec (4X EDR)", "400 Gb/sec (4X NDR)"
 
@@ -1718,7 +1761,7 @@ def centos7_mlx4(name, about, node, ports, links, *, opensm_active, device="1003
     rdma_files(h)
     opensm_files(h)
     h.text("etc/sysconfig/network", "# Created by anaconda\n")
-    unit_state = dict(running=["opensm.service"]) if opensm_active else dict(disabled=["opensm.service"])
+    unit_state = {"running": ["opensm.service"]} if opensm_active else {"disabled": ["opensm.service"]}
     if opensm_active:
         enable(h, "opensm.service", "network.target")
     rpm(h, RPM_RDMA_EL + " opensm opensm-libs perftest")
@@ -1763,7 +1806,7 @@ def centos7_cx3():
         "CentOS 7 with initscripts and one ConnectX-3 with two ports: port 1 ACTIVE with an opensm on this host, ib0 in connected mode; port 2 without a cable",
         "0002:c903:00a1:b2c0",
         ports,
-        [dict(up=True, mode="connected"), {}],
+        [{"up": True, "mode": "connected"}, {}],
         opensm_active=True,
     )
     ifcfg(
@@ -1793,7 +1836,7 @@ def init_no_sm():
         "CentOS 7 with a ConnectX-3 whose two ports stay INIT with LinkUp: no subnet manager; opensm is installed and stopped",
         "0002:c903:007b:e0e0",
         ports,
-        [dict(up=True, carrier=False, mtu=4092), {}],
+        [{"up": True, "carrier": False, "mtu": 4092}, {}],
         opensm_active=False,
     )
     ifcfg(
@@ -2034,7 +2077,7 @@ def debian12_cx3():
     ]
     rdma(h, card, "mlx4_0", ports, node="0002:c903:00b7:5d10", image="0002:c903:00b7:5d13", **CX3)
     for number, port in enumerate(ports):
-        link = dict(up=True) if number == 0 else {}
+        link = {"up": True} if number == 0 else {}
         ipoib(h, card, f"ib{number}", port["guid"], qpn=0x000218 + number, legacy=True, port=number + 1, **link)
     debian_units(h)
     return close(h, names)
@@ -2123,7 +2166,7 @@ def ethernet_only_cx6dx():
     ):
         card = mlx5(h, f"0000:81:00.{number}", "101d", "0200", numa=1)
         link = f"enp129s0f{number}np{number}"
-        down = dict(state="1: DOWN", phys="3: Disabled", rate="40 Gb/sec (4X QDR)") if number else {}
+        down = {"state": "1: DOWN", "phys": "3: Disabled", "rate": "40 Gb/sec (4X QDR)"} if number else {}
         rdma(h, card, f"rocep129s0f{number}", [eth_port(port, link, **down)], node=node, image=image, **CX6DX)
         ethernet(h, card, link, address, up=not number, speed=100000)
     debian_units(h, fabric=False)
@@ -2220,7 +2263,7 @@ def two_hca_two_subnets():
         h,
         (("b83f:d203:00aa:41a0", "b83f:d203:00aa:42b4"), ("41", "a1")),
         "fe80:0000:0000:0001",
-        link0=dict(up=True, mtu=4092, speed=200000),
+        link0={"up": True, "mtu": 4092, "speed": 200000},
     )
     rdma_files(h)
     network_manager(h, "eno1")

@@ -24,6 +24,7 @@ const PACKAGES: &[&str] = &[
     "strace",
     "udev",
     "python3",
+    "python3-venv",
 ];
 
 /// Targets of the programs that are shipped: fully static, for any distribution.
@@ -32,10 +33,13 @@ pub(crate) const TARGETS: &[&str] = &["x86_64-unknown-linux-musl", "aarch64-unkn
 /// The cargo-deny that deny.toml is written for.
 const CARGO_DENY: &str = "0.20.2";
 
+/// The ruff that ruff.toml is written for.
+const RUFF: &str = "ruff==0.17.6";
+
 /// Everything; what one part cannot get does not keep the others from trying.
 pub(crate) fn run() -> Result<()> {
     let mut failed = Vec::new();
-    for done in [packages(), components(), targets(), cargo_deny()] {
+    for done in [packages(), components(), targets(), cargo_deny(), python()] {
         if let Err(error) = done {
             println!("setup: {error:#}");
             failed.push(format!("{error:#}"));
@@ -175,4 +179,28 @@ fn cargo_deny() -> Result<()> {
     }
     let wanted = ["install", "--locked", "cargo-deny", "--version", CARGO_DENY];
     show(shell::cargo(&wanted))
+}
+
+/// A program of the project's own Python environment below the target folder.
+pub(crate) fn python_tool(name: &str) -> Result<PathBuf> {
+    Ok(shell::target_dir()?.join("python/bin").join(name))
+}
+
+/// Python tools live in an environment of the project's own, so that nothing is put into the system's.
+fn python() -> Result<()> {
+    let wanted = RUFF.replace("==", " ");
+    let ruff = python_tool("ruff")?;
+    if ruff.is_file() && shell::read(command(&ruff.to_string_lossy(), &["--version"]))?.trim() == wanted {
+        println!("setup: {wanted} is installed");
+        return Ok(());
+    }
+    let folder = shell::target_dir()?.join("python");
+    show(command(
+        "/usr/bin/python3",
+        &["-m", "venv", "--clear", &folder.to_string_lossy()],
+    ))?;
+    show(command(
+        &python_tool("pip")?.to_string_lossy(),
+        &["install", "--quiet", "--disable-pip-version-check", RUFF],
+    ))
 }

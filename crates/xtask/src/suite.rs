@@ -20,6 +20,7 @@ pub(crate) fn run(long: bool) -> ExitCode {
     tally.step("licences, bans, sources", || {
         show(cargo(&["deny", "check", "licenses", "bans", "sources"]))
     });
+    tally.step("Python", python);
     tally.step("generated files are current", || generate::run(true));
     tally.step("rules of the house", static_check::run);
     tally.step("static programs for x86_64", || {
@@ -61,6 +62,12 @@ fn clippy() -> Result<()> {
         "warnings",
     ];
     show(cargo(&wanted))
+}
+
+fn python() -> Result<()> {
+    let ruff = setup::python_tool("ruff")?.to_string_lossy().into_owned();
+    show(command(&ruff, &["check", "."]))?;
+    show(command(&ruff, &["format", "--check", "."]))
 }
 
 /// Which static target this machine can build for x86_64.
