@@ -254,3 +254,55 @@ fn a_profile_that_fits_every_interface_is_told() {
         assert_eq!(found, told, "{text}");
     }
 }
+
+/// Another back end is named: what ibplan wrote for the former one goes with the same apply, or the links have two owners.
+#[test]
+fn a_link_that_changes_its_back_end_has_one_owner() {
+    let words = [
+        "networkmanager",
+        "ifcfg",
+        "netplan",
+        "networkd",
+        "ifupdown",
+        "wicked",
+    ];
+    let document = |backend: &str| {
+        json!({
+            "network_backend": backend,
+            "ipoib": [{
+                "interface": "ib0",
+                "addresses": ["10.0.0.1/24"],
+                "routes": [{ "to": "10.9.0.0/16", "via": "10.0.0.9" }],
+                "partitions": [{ "pkey": 16, "addresses": ["10.1.0.1/24"] }],
+            }],
+            "bonds": [{ "name": "bond0", "ports": ["ib1", "ib2"], "mtu": 2044, "addresses": ["10.2.0.1/24"] }],
+        })
+    };
+    let files = |host: &str, backends: &[&str]| {
+        let root = hosts::copied(host);
+        for backend in backends {
+            let (applied, exit) = laws::serve("apply", root.path(), &document(backend), &json!({}));
+            assert_eq!(exit, Exit::Done, "{backend}: {:#?}", applied.errors);
+        }
+        let names = hosts::picture(root.path()).into_keys();
+        let own: Vec<String> = names
+            .filter(|n| n.contains("ib0") || n.contains("bond0") || n.contains("90-ibplan"))
+            .filter(|n| root.path().join(n.trim_start_matches('/')).is_file())
+            .collect();
+        own
+    };
+    for host in ["bare-debian12-image", "bare-rocky9-image"] {
+        for to in words {
+            let straight = files(host, &[to]);
+            assert!(!straight.is_empty());
+            for from in words.into_iter().filter(|w| *w != to) {
+                assert_eq!(files(host, &[from, to]), straight, "{host}: {from} to {to}");
+            }
+        }
+        let root = hosts::copied(host);
+        let (_, exit) = laws::serve("apply", root.path(), &document("networkmanager"), &json!({}));
+        assert_eq!(exit, Exit::Done);
+        laws::on_root(root.path(), &document("wicked"), &json!({}));
+        laws::on_root(root.path(), &document("netplan"), &json!({ "prune": true }));
+    }
+}

@@ -20,6 +20,7 @@ pub mod choose;
 pub mod codes;
 pub mod commands;
 pub mod entry;
+pub mod former;
 pub mod model;
 pub mod placed;
 pub mod plan;

@@ -38,6 +38,7 @@ pub fn plan(seen: &Seen, facts: &Facts) -> Plan {
     for path in &seen.rivals {
         take_away(&mut plan, seen, &read, path);
     }
+    plan.append(seen.former.clone());
     plan.claims
         .extend(seen.away.iter().map(|(path, section)| Claim::File {
             path: path.clone(),

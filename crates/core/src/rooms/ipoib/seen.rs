@@ -4,11 +4,12 @@ use super::backend::{Context, Dialect, Files, dialect};
 use super::entry::{Entry, Want, What, entries, wanted_links};
 use super::model::{Rendered, WantedLink};
 use super::placed::placed;
-use super::{choose, resolve};
+use super::{choose, former, resolve};
 use crate::distro::{Backend, IfcfgReader};
 use crate::facts::Facts;
 use crate::ledger::{Ledger, Original};
 use crate::parts::file::{self, SeenFile};
+use crate::plan::Plan;
 use crate::probe::{Kind, Probe, ProbeError};
 use crate::problem::Problem;
 use crate::types::HostPath;
@@ -33,6 +34,8 @@ pub struct Seen {
     pub at: BTreeMap<HostPath, SeenFile>,
     /// Rivals that an earlier run took away and that stay away: path and section.
     pub away: Vec<(HostPath, String)>,
+    /// What gives back the files that ibplan wrote for another back end.
+    pub former: Plan,
 }
 
 /// Reads it all.
@@ -67,6 +70,7 @@ pub fn observe(want: &Want, facts: &Facts, probe: &dyn Probe) -> Result<Seen, Pr
         seen.at.insert(path.clone(), file::observe(probe, path)?);
     }
     seen.away = away(&seen, facts, probe)?;
+    seen.former = former::plan(&seen, backend, &managed, facts, probe)?;
     Ok(seen)
 }
 

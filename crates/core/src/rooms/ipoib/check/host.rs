@@ -9,7 +9,7 @@ use crate::problem::{Findings, Problem};
 use crate::rooms::ipoib::backend::dialect;
 use crate::rooms::ipoib::entry::{Entry, Want, What, entries};
 use crate::rooms::ipoib::model::Mode;
-use crate::rooms::ipoib::{choose, codes, resolve};
+use crate::rooms::ipoib::{choose, codes, former, resolve};
 
 /// All rules.
 pub fn host(want: &Want, facts: &Facts, found: &mut Findings) {
@@ -364,7 +364,7 @@ fn owners(entry: &Entry<'_>, backend: Backend, named: bool, facts: &Facts, found
     }
     let others: Vec<&str> = claim
         .iter()
-        .filter(|b| **b != backend && !reads(backend, **b))
+        .filter(|b| **b != backend && !reads(backend, **b) && !former::has(facts, **b, &link.name))
         .map(|b| b.word())
         .collect();
     if named && !others.is_empty() {
