@@ -55,7 +55,7 @@ pub(crate) enum Command {
     /// Show what the host is
     Facts(Hosted),
     /// Take a transaction back, and those after it
-    Rollback(Stored),
+    Rollback(TakingBack),
     /// List the last transactions
     Last(Stored),
     /// Pack what ibplan reads of this host into a folder, for a bug report or a test
@@ -144,6 +144,15 @@ pub(crate) struct Stored {
 }
 
 #[derive(Debug, ClapArgs)]
+pub(crate) struct TakingBack {
+    #[command(flatten)]
+    pub(crate) stored: Stored,
+    /// With `keep`, what cannot be taken back stays as it is, and the transaction is closed
+    #[arg(long, value_enum)]
+    pub(crate) on_failure: Option<OnFailure>,
+}
+
+#[derive(Debug, ClapArgs)]
 pub(crate) struct Capturing {
     /// The folder to write
     #[arg(long, short, value_name = "DIR")]
@@ -190,12 +199,21 @@ impl Looking {
 
 impl Applying {
     pub(crate) fn options(&self) -> Map<String, Value> {
-        let mut map = self.looking.options();
-        if let Some(word) = self.on_failure.and_then(|o| o.to_possible_value()) {
-            map.insert("on_failure".to_owned(), word.get_name().into());
-        }
-        map
+        with_failure(self.looking.options(), self.on_failure)
     }
+}
+
+impl TakingBack {
+    pub(crate) fn options(&self) -> Map<String, Value> {
+        with_failure(self.stored.options(), self.on_failure)
+    }
+}
+
+fn with_failure(mut map: Map<String, Value>, on_failure: Option<OnFailure>) -> Map<String, Value> {
+    if let Some(word) = on_failure.and_then(|o| o.to_possible_value()) {
+        map.insert("on_failure".to_owned(), word.get_name().into());
+    }
+    map
 }
 
 impl Stored {

@@ -49,7 +49,7 @@ pub(crate) fn run(command: Command) -> Ended {
             &a.looking.hosted,
         ),
         Command::Facts(a) => question(Operation::Facts, None, a.options(), &a),
-        Command::Rollback(a) => question(Operation::Rollback, None, a.options(), &a.hosted),
+        Command::Rollback(a) => question(Operation::Rollback, None, a.options(), &a.stored.hosted),
         Command::Last(a) => question(Operation::Last, None, a.options(), &a.hosted),
         Command::Capture(a) => question(Operation::Capture, None, a.options(), &a.hosted),
     })

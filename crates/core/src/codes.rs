@@ -9,7 +9,7 @@ codes! {
     /// A key stands twice.
     REQUEST_DUPLICATE_KEY = "request.duplicate_key": "The same key stands twice in one object. Most readers would silently take the last one, so the document that you see is not the document that would be obeyed. Remove one of the two.",
     /// Too large.
-    REQUEST_TOO_LARGE = "request.too_large": "The request has more bytes than any host document needs (16 MiB), or the aliases of a YAML file unfold to more values than that (100 000). It is refused before it is understood, to bound time and memory. Check what was sent to standard input.",
+    REQUEST_TOO_LARGE = "request.too_large": "The request has more bytes (16 MiB) or values (100 000, the aliases of a YAML file unfolded) than any host document needs, or a key of more than 4096 bytes. It is refused before it is understood, to bound time and memory. Check what was sent to standard input.",
     /// Too deep.
     REQUEST_TOO_DEEP = "request.too_deep": "The request is nested deeper than 64 levels; a host document needs about 6. It is refused to bound the memory that parsing takes.",
     /// Wrong type or form.
@@ -33,7 +33,7 @@ codes! {
     /// Not root.
     HOST_NOT_ROOT = "host.not_root": "Applying needs root: files are written as root's and kernel values are set. Planning does not. Run the program as root (with Ansible: `become: true`).",
     /// Another run holds the lock.
-    HOST_BUSY = "host.busy": "Another ibplan run holds the lock of this host. The message names its process and when it began. Wait for it, or raise `lock_timeout_s`.",
+    HOST_BUSY = "host.busy": "Another ibplan run holds the lock of this host. The message names its process. Wait for it, or raise `lock_timeout_s`.",
     /// Unknown distribution.
     HOST_UNSUPPORTED = "host.unsupported": "The os-release of this host names a distribution or version that is not in ibplan's table, so paths and service names would be guesses. Nothing was touched.",
     /// The root folder is unusable.
@@ -53,17 +53,17 @@ codes! {
     /// A step failed.
     HOST_STEP_FAILED = "host.step_failed": "A step of the apply failed; the message gives the step and the system's reason. The steps done before it were taken back in reverse order (unless `on_failure: keep` was given); `steps` in the response says which. The host is as it was before, except for what the message names.",
     /// A step could not be undone.
-    HOST_UNDO_FAILED = "host.undo_failed": "Taking a step back failed. The message says which and why. What was there before lies in the transaction's folder below /var/lib/ibplan/transactions; mend the cause and run `ibplan rollback`.",
+    HOST_UNDO_FAILED = "host.undo_failed": "Taking a step back failed. The message says which and why. What was there before lies in the transaction's folder below /var/lib/ibplan/transactions; mend the cause and run `ibplan rollback`, which finishes what was begun; until then nothing else is applied. `ibplan rollback --on-failure keep` leaves what cannot be taken back as it is and closes the transaction.",
     /// The state was not reached.
     HOST_NOT_SETTLED = "host.not_settled": "All steps were done and none reported a failure, but reading back shows that the host is not as wanted. No exit status is believed: this is a failure, and the steps were taken back.",
     /// An earlier run was interrupted.
-    HOST_RECOVERED = "host.recovered": "An earlier run was killed or the power failed in the middle of its transaction. Its steps were taken back first, then this run went on. Nothing has to be done.",
+    HOST_RECOVERED = "host.recovered": "An earlier run was killed or the power failed in the middle of its transaction. Its steps were taken back first, then this run went on; where the run was itself a rollback, that was what it had to do. Nothing has to be done.",
     /// The journal is damaged.
-    HOST_JOURNAL = "host.journal": "The journal or ledger below /var/lib/ibplan cannot be read or written; the message says why. ibplan does not change a host without keeping its previous state first.",
+    HOST_JOURNAL = "host.journal": "The journal or ledger below /var/lib/ibplan cannot be read or written, or was written by a later version; the message says why. ibplan does not change a host without keeping its previous state first. Nothing was touched. Make room, mend the file system, or look at the named file by hand.",
     /// No such transaction.
     HOST_NO_TRANSACTION = "host.no_transaction": "There is no transaction with this number to show or roll back. `ibplan last` lists those that are kept (the last ten).",
     /// A file came after the transaction that is rolled back.
-    HOST_ROLLBACK_CONFLICT = "host.rollback_conflict": "A file was changed by hand after the transaction that is to be rolled back wrote it. It is left alone; its former content lies in the transaction's folder.",
+    HOST_ROLLBACK_CONFLICT = "host.rollback_conflict": "A file was changed by hand after the transaction that is to be rolled back wrote it. It is left alone, and everything else comes back; its former content lies in the transaction's folder. Nothing is left open: the next run goes on, and prune leaves the file alone too.",
     /// No package manager that could install.
     HOST_NO_PACKAGE_MANAGER = "host.no_package_manager": "A package is wanted and not installed, and the image has no package manager that could install it here. The package is listed under `pending.packages` for whoever builds the image; everything else was written.",
     /// Installing would remove packages.

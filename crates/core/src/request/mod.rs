@@ -69,7 +69,7 @@ pub struct Options {
     pub deadline_s: Option<Num<1, 86400>>,
     /// Remove what has left the document, and give the originals back. Default: false.
     pub prune: bool,
-    /// What happens when a step fails. Default: rollback.
+    /// What happens when a step fails. Default: rollback. With `keep`, `rollback` leaves what cannot be taken back as it is.
     pub on_failure: OnFailure,
     /// For `rollback`, `confirm` and `last`: the transaction. Default: the newest.
     pub transaction: Option<Num<1, 4_294_967_295>>,

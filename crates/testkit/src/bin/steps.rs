@@ -50,6 +50,10 @@ impl Stage for Steps {
         vec!["sysctl"]
     }
 
+    fn after_prune(&self, _: &Facts, _: &Plan) -> Plan {
+        Plan::default()
+    }
+
     fn check(&self, _: &HostState, _: &mut Findings) {}
 
     fn check_host(&self, _: &HostState, _: &Facts, _: &mut Findings) {}
