@@ -79,7 +79,7 @@ const OWN: &[(&str, &str)] = &[
 const MISTAKEN: &[(&str, &str)] = &[
     (
         "log_level",
-        "opensm has no log levels; `log_flags` is a bit mask: 0x01 errors, 0x02 info, 0x04 verbose, 0x08 debug",
+        "use `log_flags`, for opensm has no log levels; it is a sum of 0x01 errors, 0x02 info, 0x04 verbose, 0x08 debug",
     ),
     (
         "verbosity",

@@ -70,7 +70,7 @@ fn hardware(all: &[Entry<'_>], facts: &Facts, found: &mut Findings) {
             codes::HARDWARE_UNKNOWN,
             section,
             "no RDMA device is recorded on this host: interface names are taken as given, and modes and MTUs are not checked against an adapter",
-            "nothing, for an image; on a running host look whether the driver is loaded",
+            "on a running host look whether the driver is loaded; in an image leave it so",
         );
     } else if !facts.ports().any(|(_, p)| p.link_layer != LinkLayer::Ethernet) {
         let devices: Vec<&str> = facts.devices.iter().map(|d| d.name.as_str()).collect();
@@ -104,7 +104,7 @@ fn presence(entry: &Entry<'_>, facts: &Facts, found: &mut Findings) {
                 "there is no interface {name} on this host; it has {}",
                 interfaces(facts)
             ),
-            "check the name; where it comes with a driver or a rename that is still to be done, nothing",
+            "check the name; leave it if the interface comes with a driver or a rename that is still to be done",
         );
     }
 }
@@ -192,7 +192,7 @@ fn connected(entry: &Entry<'_>, all: &[Entry<'_>], facts: &Facts, found: &mut Fi
             codes::CONNECTED_UNPROVEN,
             at,
             format!("whether the adapter can do connected mode is not known: {why}"),
-            "datagram works everywhere; ConnectX-4 and later cannot do connected mode with the kernel's own driver",
+            "give datagram, which works everywhere; ConnectX-4 and later cannot do connected mode with the kernel's own driver",
         );
     }
 }
@@ -310,9 +310,9 @@ fn back_end(want: &Want, all: &[Entry<'_>], facts: &Facts, found: &mut Findings)
             codes::NOT_INSTALLED,
             at.clone(),
             format!(
-                "{backend} is not installed on this host ({} is), so nobody would read its files",
+                "{backend} is not installed on this host (found: {}), so nobody would read its files",
                 if have.is_empty() {
-                    "nothing that ibplan knows".to_owned()
+                    "no back end that ibplan knows".to_owned()
                 } else {
                     have.join(", ")
                 }

@@ -90,7 +90,7 @@ fn limits(wanted: &WantedLink) -> Vec<Problem> {
         out.push(cannot(
             wanted,
             format!(
-                "ifupdown takes parent and P_Key of a child from its name, which would have to be {} and is {}; give the parent a shorter name (section naming)",
+                "ifupdown takes parent and P_Key of a child from its name, which would have to be {} and is {}; give the parent a shorter name (by a udev rule)",
                 pkey.child_of(parent),
                 link.name
             ),

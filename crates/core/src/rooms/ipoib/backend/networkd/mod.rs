@@ -133,7 +133,7 @@ pub(crate) fn cannot(wanted: &WantedLink, all: &[WantedLink], row: Option<&'stat
             format!(
                 "networkd takes {name} for a number, not for the name of an interface, and ignores the file"
             ),
-            "give the interface a name that is no number, with the section naming",
+            "give the interface another name, by a udev rule",
         ));
     }
     let LinkKind::Child { parent, .. } = &wanted.link.kind else {
@@ -145,7 +145,7 @@ pub(crate) fn cannot(wanted: &WantedLink, all: &[WantedLink], row: Option<&'stat
         out.push(codes::BACKEND_CANNOT.at(
             wanted.at.clone(),
             format!("{name} is a P_Key child; networkd makes those from systemd {CHILDREN_FROM} on, and {release} has {systemd}"),
-            "give another network_backend that this host has, such as networkmanager",
+            "leave the children out, or install NetworkManager and give `network_backend: networkmanager`",
         ));
     }
     if !all.iter().any(|w| w.link.name == *parent) {

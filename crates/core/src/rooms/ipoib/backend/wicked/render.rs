@@ -63,7 +63,7 @@ fn limits(wanted: &WantedLink) -> Vec<Problem> {
             }
             if *name != pkey.child_of(parent) || parent.contains('.') {
                 out.push(cannot(wanted, format!(
-                    "wicked before 0.6.76 takes parent and P_Key of a child from its name, as far as the first dot and behind it; {name} does not say {parent} and {:#06x}; give the parent a short name without a dot (section naming)",
+                    "wicked before 0.6.76 takes parent and P_Key of a child from its name, as far as the first dot and behind it; {name} does not say {parent} and {:#06x}; give the parent a short name without a dot (by a udev rule)",
                     pkey.full()
                 )));
             }
@@ -71,7 +71,7 @@ fn limits(wanted: &WantedLink) -> Vec<Problem> {
         LinkKind::Parent | LinkKind::Ethernet => {
             if name.contains('.') {
                 out.push(cannot(wanted, format!(
-                    "{name} has a dot in its name: wicked before 0.6.76 takes such an IPoIB link for a P_Key child; give it a name without a dot (section naming)"
+                    "{name} has a dot in its name: wicked before 0.6.76 takes such an IPoIB link for a P_Key child; give it a name without a dot (by a udev rule)"
                 )));
             }
         }
