@@ -214,3 +214,28 @@ fn the_warning_of_another_master_is_true_for_priority_0() {
         );
     }
 }
+
+/// An image without a package database: the unit file tells that opensm is there, and where that is missing too, nothing is
+/// claimed to be known.
+#[test]
+fn an_image_without_a_package_database_is_not_said_to_lack_a_package() {
+    let running = json!({ "subnet_manager": {} });
+    let root = hosts::copied("rocky9-cx6");
+    let image = |root: &std::path::Path| laws::serve("plan", root, &running, &json!({})).0;
+    let there = image(root.path());
+    assert!(there.errors.is_empty(), "{:#?}", there.errors);
+    assert!(there.pending.packages.is_empty() && there.changed);
+    assert_eq!(there.changes[0].before, json!("stopped"));
+    std::fs::remove_file(root.path().join("usr/lib/systemd/system/opensm.service")).expect("removed");
+    let unknown = image(root.path());
+    assert_eq!(unknown.pending.packages, ["opensm"]);
+    let told = unknown
+        .warnings
+        .iter()
+        .find(|w| w.code.id() == "host.no_package_manager");
+    assert!(
+        told.is_some_and(|w| w.message.contains("cannot be told")),
+        "{:#?}",
+        unknown.warnings
+    );
+}

@@ -1,5 +1,6 @@
 //! Checks of `verify`, and transactions of `last`.
 
+use super::change::words;
 use super::style::{BAD, DIM, GOOD, HEAD, clean, count, table, wrap};
 use ibplan_core::protocol::Check;
 use serde_json::Value;
@@ -62,7 +63,12 @@ pub(super) fn last(facts: &Value) -> String {
     let mut text = table(&cells);
     if let [only] = rows.as_slice() {
         for step in only.get("steps").and_then(Value::as_array).into_iter().flatten() {
-            let _ = writeln!(text, "    {}", cell(step));
+            let step = cell(step);
+            let told = match step.split_once(' ') {
+                Some((action, target)) => format!("{} {target}", words(action)),
+                None => step,
+            };
+            let _ = writeln!(text, "    {told}");
         }
     }
     let _ = writeln!(

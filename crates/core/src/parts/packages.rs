@@ -21,6 +21,8 @@ const DPKG: &str = "/var/lib/dpkg/status";
 pub struct SeenPackages {
     /// Wanted and not installed, in the order asked for.
     pub missing: Vec<String>,
+    /// No package database is there, so what is missing is not known to be missing.
+    pub unknown: bool,
     /// Packages can be installed here.
     pub usable: bool,
     /// What the simulation said, where something is missing and could be installed.
@@ -63,6 +65,7 @@ pub fn observe(probe: &dyn Probe, facts: &Facts, names: &[&str]) -> Result<SeenP
     };
     Ok(SeenPackages {
         missing,
+        unknown: !facts.packages.database,
         usable,
         simulation,
     })
@@ -180,9 +183,14 @@ pub fn keep(plan: &mut Plan, seen: &SeenPackages, section: &str, at: &Pointer, b
     let list = seen.missing.join(", ");
     if !seen.usable {
         plan.pending.packages.extend(seen.missing.iter().cloned());
+        let message = if seen.unknown {
+            format!("whether {list} is installed cannot be told: there is no package database")
+        } else {
+            format!("{list} is not installed, and nothing here can install it")
+        };
         plan.warnings.push(codes::HOST_NO_PACKAGE_MANAGER.at(
             at.clone(),
-            format!("{list} is not installed, and nothing here can install it"),
+            message,
             "install it when the image is built; it is listed under pending.packages",
         ));
         return false;

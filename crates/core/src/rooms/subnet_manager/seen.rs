@@ -110,13 +110,17 @@ pub fn observe(
     } else {
         None
     };
+    let mut packages = SeenPackages::default();
+    if want.state == SmState::Running {
+        packages = packages::observe(probe, facts, names)?;
+    }
+    // Where no database can tell, the unit file does: it comes with the package.
+    if packages.unknown && unit.file.is_some() {
+        packages.missing.clear();
+    }
     Ok(Some(Seen {
         too_many: instances.len() < ports.len(),
-        packages: if want.state == SmState::Running {
-            packages::observe(probe, facts, names)?
-        } else {
-            SeenPackages::default()
-        },
+        packages,
         confs,
         strays: strays(&layout, &instances, want, probe)?,
         partitions: file::observe(probe, &layout.partitions)?,
