@@ -169,11 +169,13 @@ impl Document {
         let mut errors = self.mistakes.clone();
         let mut warnings = Vec::new();
         if let Some(value) = &self.value {
-            let read = match value {
+            let mut read = match value {
                 // Nothing is no document of a wrong type: one word about it is enough.
                 Value::Null => Partly::default(),
                 value => read_what_can_be(value.clone(), &Pointer::root()),
             };
+            read.gaps
+                .extend(self.mistakes.iter().map(|m| m.problem.path.clone()));
             let mut found = read
                 .state
                 .map(|s| engine::check_partly(rooms::HOST, &s, &read.gaps))
@@ -296,6 +298,15 @@ mod tests {
                 "request.shape",
                 "modules.named_twice"
             ]
+        );
+    }
+
+    #[test]
+    fn a_word_that_yaml_doubts_is_one_mistake() {
+        let text = b"api: ibplan/v1\nipoib:\n  - interface: on\n";
+        assert_eq!(
+            codes_of("a.yaml", text),
+            vec![("request.syntax".to_owned(), Some((3, 16)))]
         );
     }
 

@@ -217,7 +217,7 @@ impl<'t> Reader<'t> {
             }
             _ => Err(syntax(
                 "a key is a plain word or a text in quotes, nothing else",
-                "a value that begins with `{`, `[`, `*`, `&` or `!` needs quotes",
+                "put a value that begins with `{`, `[`, `*`, `&` or `!` in quotes; what a template holds (`{{ name }}`) has to be filled in first",
                 place(span),
             )),
         }

@@ -200,7 +200,12 @@ fn wrong_type(text: &str) -> Option<(String, &'static str)> {
         "a sequence" => ("a list", "put it in square brackets, even if it is only one"),
         "a map" => ("an object", "give fields and values, such as {name: value}"),
         "a boolean" => ("a boolean", "give true or false, without quotes"),
-        other => (other, "`ibplan schema` tells what this field takes"),
+        other => {
+            return Some((
+                format!("{found} stands here; expected: {other}"),
+                "`ibplan schema` tells what this field takes",
+            ));
+        }
     };
     Some((format!("{found} stands where {wanted} belongs"), hint))
 }
@@ -294,8 +299,8 @@ mod tests {
                 "/limits/users: the text \"root\" stands where a list belongs; put it in square brackets, even if it is only one",
                 "/subnet_manager/instances/0/port/guid: the number 13276561136849391812 stands where a text belongs; put it in quotes",
                 "/subnet_manager/take_over: the text \"yes\" stands where a boolean belongs; give true or false, without quotes",
-                "/sysctl/net.core.rmem_max: null stands where an integer, text, or a list of integers belongs; `ibplan schema` tells what this field takes",
-                "/sysctl/net.core.wmem_max: the number 1.5 stands where an integer, text, or a list of integers belongs; `ibplan schema` tells what this field takes",
+                "/sysctl/net.core.rmem_max: null stands here; expected: an integer, text, or a list of integers; `ibplan schema` tells what this field takes",
+                "/sysctl/net.core.wmem_max: the number 1.5 stands here; expected: an integer, text, or a list of integers; `ibplan schema` tells what this field takes",
             ]
         );
     }
