@@ -229,10 +229,12 @@ impl Host {
 }
 
 fn conflict(undo: &Action, e: &PerformError) -> Problem {
+    let text = e.to_string();
+    let how = text.rsplit_once(": ").map_or(text.as_str(), |(_, how)| how);
     codes::HOST_ROLLBACK_CONFLICT.at(
         Pointer::of("request"),
         format!(
-            "{} was changed by somebody else and is left alone: {e}",
+            "{} was changed by somebody else ({how}) and is left alone",
             undo.target()
         ),
         "compare it with the copy in the transaction's folder and decide which is wanted",

@@ -239,3 +239,27 @@ fn an_image_without_a_package_database_is_not_said_to_lack_a_package() {
         unknown.warnings
     );
 }
+
+/// A file of a package that somebody edited after ibplan must not be told to be removed: its original is named.
+#[test]
+fn a_foreign_file_changed_by_hand_is_told_with_its_original() {
+    let root = hosts::copied("rocky9-cx6");
+    let running = json!({ "subnet_manager": { "instances": [{ "priority": 14 }] } });
+    let (_, exit) = laws::serve("apply", root.path(), &running, &json!({}));
+    assert_eq!(exit, Exit::Done);
+    let conf = root.path().join("etc/rdma/opensm.conf");
+    let text = std::fs::read_to_string(&conf).expect("text");
+    std::fs::write(&conf, text.replace("sweep_interval 10", "sweep_interval 33")).expect("written");
+    let absent = json!({ "subnet_manager": { "state": "absent" } });
+    let (planned, _) = laws::serve("plan", root.path(), &absent, &json!({}));
+    let told: Vec<_> = planned
+        .warnings
+        .iter()
+        .filter(|w| w.code.id() == "host.changed_by_hand")
+        .map(|w| w.hint.as_str())
+        .collect();
+    assert!(
+        matches!(told[..], [hint] if hint.contains("/var/lib/ibplan/originals/") && !hint.contains("remove")),
+        "{told:?}"
+    );
+}

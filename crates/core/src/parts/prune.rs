@@ -54,10 +54,20 @@ pub fn give_back(
     let pointer = pointer.clone();
     let now = fingerprint(probe, path)?;
     if now.as_deref().is_some_and(|f| f != owned.written) {
+        let hint = match &owned.original {
+            Original::File { digest, .. } => format!(
+                "merge by hand what was changed into the file that was there before ibplan, {}, and put that in its place",
+                Ledger::original_path(digest)?
+            ),
+            Original::Absent | Original::Link { .. } => {
+                "remove it by hand if nobody needs it, or give it back its last content and run again"
+                    .to_owned()
+            }
+        };
         out.warnings.push(codes::HOST_CHANGED_BY_HAND.at(
             pointer,
             format!("{path} is no longer in the document, and was changed by hand since ibplan wrote it; it is left alone"),
-            "if nobody needs it, remove it by hand, or give it back its last content and run again",
+            hint,
         ));
         return Ok(());
     }
