@@ -174,8 +174,8 @@ fn subnet_manager_pointers_and_disturbances_have_a_place_and_a_name() {
         paths,
         [
             "/subnet_manager/partitions",
-            "/subnet_manager/partitions/0",
-            "/subnet_manager/partitions"
+            "/subnet_manager/partitions",
+            "/subnet_manager/partitions/0"
         ]
     );
     let absent = replayed(

@@ -107,6 +107,8 @@ fn compare(
         }
         need = need.max(Need::Reload);
     }
+    // In the order of the document, not of the P_Keys.
+    changes.sort_by(|a, b| a.path.cmp(&b.path));
     because.extend(changes.iter().map(|c| c.path.clone()));
     because.sort();
     because.dedup();
