@@ -175,3 +175,93 @@ pub(crate) fn installed(host: &Host, name: &str) -> bool {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+    use std::time::Duration;
+
+    type Command = Option<(&'static str, Vec<String>)>;
+
+    fn line(command: Command) -> String {
+        let (program, arguments) = command.unwrap();
+        format!("{program} {}", arguments.join(" "))
+    }
+
+    fn lines(root: &Path, manager: PackageManager) -> [String; 3] {
+        let mut host = Host::at(root, false).unwrap();
+        host.prepare(Some(manager), Duration::from_secs(1));
+        let names = ["opensm".to_owned()];
+        [
+            line(simulate(&host, &names)),
+            line(install(&host, &names)),
+            line(remove(&host, &names)),
+        ]
+    }
+
+    #[test]
+    fn no_command_may_ask_or_take_others_along() {
+        let dir = tempfile::tempdir().unwrap();
+        let image = dir.path().display().to_string();
+        for (root, apt_place, rpm_place) in [
+            ("/", String::new(), String::new()),
+            (
+                image.as_str(),
+                format!("chroot {image} "),
+                format!("--root {image} "),
+            ),
+        ] {
+            let [look, install, remove] = lines(Path::new(root), PackageManager::Apt);
+            assert_eq!(
+                look,
+                format!("{apt_place}apt-get -s -q --no-install-recommends install -- opensm")
+            );
+            assert!(
+                install.starts_with(&format!("{apt_place}apt-get -y ")),
+                "{install}"
+            );
+            assert!(
+                install.contains(" --no-remove ") && install.ends_with(" install -- opensm"),
+                "{install}"
+            );
+            assert!(remove.ends_with(" remove -- opensm"), "{remove}");
+            let [look, install, remove] = lines(Path::new(root), PackageManager::Dnf);
+            assert!(
+                look.contains(" --assumeno ") && install.contains(" -y "),
+                "{look}; {install}"
+            );
+            assert!(!install.contains("--allowerasing"), "{install}");
+            assert_eq!(install.contains("--installroot="), root != "/", "{install}");
+            assert_eq!(remove, format!("rpm {rpm_place}-e -- opensm"));
+            let [look, install, remove] = lines(Path::new(root), PackageManager::Zypper);
+            assert!(
+                look.contains(" --dry-run ") && install.contains("--non-interactive"),
+                "{look}; {install}"
+            );
+            assert_eq!(remove, format!("rpm {rpm_place}-e -- opensm"));
+        }
+    }
+
+    #[test]
+    fn what_a_removal_takes_along_is_read_from_its_simulation() {
+        let text = "Reading package lists...\nThe following packages will be REMOVED:\n  a b\nRemv b [1]\nRemv a [1.0-2]\n";
+        assert_eq!(would_remove(text), ["b", "a"]);
+        assert!(would_remove("0 upgraded, 0 newly installed, 0 to remove and 0 not upgraded.\n").is_empty());
+    }
+
+    #[test]
+    fn held_is_installed_and_removed_with_its_configuration_left_is_not() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(dir.path().join("var/lib/dpkg")).unwrap();
+        let status = "Package: a\nStatus: hold ok installed\n\nPackage: b\nStatus: deinstall ok config-files\n\nPackage: c\nStatus: install ok half-configured\n\nPackage: d\nStatus: install ok installed\n";
+        std::fs::write(dir.path().join("var/lib/dpkg/status"), status).unwrap();
+        let mut host = Host::at(dir.path(), false).unwrap();
+        host.prepare(Some(PackageManager::Apt), Duration::from_secs(1));
+        let found: Vec<bool> = ["a", "b", "c", "d", "e"]
+            .iter()
+            .map(|n| installed(&host, n))
+            .collect();
+        assert_eq!(found, [true, false, false, true, false]);
+    }
+}

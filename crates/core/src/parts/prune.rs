@@ -10,6 +10,7 @@ use crate::pointer::Pointer;
 use crate::probe::{Probe, ProbeError};
 use crate::types::HostPath;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 /// Plans the removal of everything that the ledger holds for `sections` and that `plan` does not claim.
 ///
@@ -19,24 +20,26 @@ use serde_json::{Value, json};
 /// Something that must be compared cannot be read.
 pub fn prune(plan: &Plan, sections: &[&str], facts: &Facts, probe: &dyn Probe) -> Result<Plan, ProbeError> {
     let mut out = Plan::default();
+    let claimed: BTreeSet<&HostPath> = plan
+        .claims
+        .iter()
+        .map(|c| match c {
+            Claim::File { path, .. } | Claim::Live { path, .. } => path,
+        })
+        .collect();
+    let forgotten: BTreeSet<&HostPath> = plan.forgets.iter().collect();
     for (path, owned) in &facts.ledger.files {
-        let theirs = claimed(plan, path) || plan.forgets.contains(path);
+        let theirs = claimed.contains(path) || forgotten.contains(path);
         if sections.contains(&owned.section.as_str()) && !theirs {
             give_back(&mut out, path, owned, &Pointer::of(&owned.section), probe)?;
         }
     }
     for (path, owned) in &facts.ledger.live {
-        if facts.scope.live() && sections.contains(&owned.section.as_str()) && !claimed(plan, path) {
+        if facts.scope.live() && sections.contains(&owned.section.as_str()) && !claimed.contains(path) {
             give_back_value(&mut out, path, owned, probe);
         }
     }
     Ok(out)
-}
-
-fn claimed(plan: &Plan, path: &HostPath) -> bool {
-    plan.claims.iter().any(|c| match c {
-        Claim::File { path: p, .. } | Claim::Live { path: p, .. } => p == path,
-    })
 }
 
 /// Plans that one file or link of the ledger is given back: removed, or its original restored. `pointer` is the part of
