@@ -9,6 +9,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use ibplan_core::probe::Output;
+use rustix::process::{self, Pid, Signal};
+use std::collections::BTreeSet;
 
 /// Where programs are looked for; the caller's PATH is never believed.
 const FOLDERS: &[&str] = &["/usr/sbin", "/usr/bin", "/sbin", "/bin"];
@@ -65,10 +67,7 @@ pub fn run(program: &str, arguments: &[String], limit: Duration) -> Result<Outpu
         match child.try_wait() {
             Ok(Some(status)) => break status,
             Ok(None) if Instant::now() >= end => {
-                if let Some(group) = rustix::process::Pid::from_raw(i32::try_from(child.id()).unwrap_or(0)) {
-                    // The group may have ended just now; then there is nothing to kill.
-                    let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
-                }
+                kill_all(i32::try_from(child.id()).unwrap_or(0));
                 let _ = child.wait();
                 return Err(CommandError::Deadline(program.to_owned(), limit.as_secs()));
             }
@@ -85,6 +84,63 @@ pub fn run(program: &str, arguments: &[String], limit: Duration) -> Result<Outpu
         stdout: text(out, end),
         stderr: text(err, end),
     })
+}
+
+/// Kills a process, its group, and everything below it: apt gives dpkg a session of its own, and dpkg would go on.
+///
+/// All are stopped first, and looked for again until no new one is found, so that none can have children meanwhile.
+fn kill_all(top: i32) {
+    let mut found = BTreeSet::from([top]);
+    loop {
+        for pid in &found {
+            tell(*pid, Signal::STOP);
+        }
+        let before = found.len();
+        add_children(&mut found);
+        if found.len() == before {
+            break;
+        }
+    }
+    if let Some(group) = Pid::from_raw(top) {
+        // It may have ended just now; then there is nothing to kill.
+        let _ = process::kill_process_group(group, Signal::KILL);
+    }
+    for pid in &found {
+        tell(*pid, Signal::KILL);
+    }
+}
+
+fn tell(pid: i32, signal: Signal) {
+    if let Some(pid) = Pid::from_raw(pid).filter(|_| pid > 1) {
+        // As above.
+        let _ = process::kill_process(pid, signal);
+    }
+}
+
+/// Adds all processes whose parent is among them (proc_pid_stat(5): the second field behind the name in brackets).
+fn add_children(found: &mut BTreeSet<i32>) {
+    let parent = |pid: i32| -> Option<i32> {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
+    };
+    let all: Vec<(i32, i32)> = std::fs::read_dir("/proc")
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .filter_map(|pid| Some((pid, parent(pid)?)))
+        .collect();
+    loop {
+        let before = found.len();
+        found.extend(
+            all.iter()
+                .filter(|(_, above)| found.contains(above))
+                .map(|(pid, _)| *pid)
+                .collect::<Vec<_>>(),
+        );
+        if found.len() == before {
+            break;
+        }
+    }
 }
 
 /// How long an output may stay open after its program has ended. A daemon that was started by an installation keeps the
@@ -164,6 +220,31 @@ mod tests {
         )
         .unwrap_err();
         assert!(matches!(e, CommandError::Deadline(..)), "{e}");
+    }
+
+    #[test]
+    fn a_child_with_a_session_of_its_own_is_killed_too() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("pid");
+        let script = format!("setsid sh -c 'echo $$ >{}; exec sleep 100000'", file.display());
+        let e = run(
+            "sh",
+            &words(&["-c", &format!("{script}; true")]),
+            Duration::from_secs(1),
+        )
+        .unwrap_err();
+        assert!(matches!(e, CommandError::Deadline(..)), "{e}");
+        let pid: i32 = std::fs::read_to_string(&file).unwrap().trim().parse().unwrap();
+        // Dead, or a zombie that nobody has waited for yet; a signal takes its time.
+        let alive = || {
+            let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+            !(stat.is_empty() || stat.contains(") Z ") || stat.contains(") X "))
+        };
+        let soon = (0..3000).any(|_| {
+            std::thread::sleep(Duration::from_millis(10));
+            !alive()
+        });
+        assert!(soon, "process {pid} lives on");
     }
 
     #[test]

@@ -48,6 +48,22 @@ pub(crate) fn simulate_removal(host: &Host, names: &[String]) -> Option<(&'stati
         .flatten()
 }
 
+/// What removes packages where apt does not: after an installation that was cut short apt does nothing until dpkg has been
+/// run by hand, and dpkg itself can remove them. It refuses where others need them.
+pub(crate) fn remove_by_dpkg(host: &Host, names: &[String]) -> Option<(&'static str, Vec<String>)> {
+    if host.manager? != PackageManager::Apt {
+        return None;
+    }
+    let arguments = [words(&["--remove", "--"]), names.to_vec()].concat();
+    Some(match host.scope() {
+        Scope::Live => ("dpkg", arguments),
+        _ => {
+            let root = host.root.path().to_string_lossy().into_owned();
+            ("chroot", [vec![root, "dpkg".to_owned()], arguments].concat())
+        }
+    })
+}
+
 /// The packages that a simulation of apt would remove (`Remv NAME [VERSION]`).
 pub(crate) fn would_remove(simulation: &str) -> Vec<String> {
     simulation
@@ -143,8 +159,19 @@ fn zypper(work: Work) -> Vec<String> {
     }
 }
 
+/// Whether nothing of a package is left but its configuration. One whose installation was cut short is neither installed nor
+/// gone (dpkg-query(1): `half-installed`, `unpacked`, `half-configured` and the triggers).
+pub(crate) fn gone(host: &Host, name: &str) -> bool {
+    state_is(host, name, &["config-files", "not-installed"], true)
+}
+
 /// Whether a package is installed, read from its database and from nothing else.
 pub(crate) fn installed(host: &Host, name: &str) -> bool {
+    state_is(host, name, &["installed"], false)
+}
+
+/// Whether dpkg has the package in one of these states; `absent` where it has none. rpm knows only one.
+fn state_is(host: &Host, name: &str, states: &[&str], absent: bool) -> bool {
     match host.manager {
         Some(PackageManager::Apt) => {
             let status = host
@@ -152,18 +179,25 @@ pub(crate) fn installed(host: &Host, name: &str) -> bool {
                 .ok()
                 .flatten()
                 .unwrap_or_default();
-            status.split("\n\n").any(|stanza| {
-                let mut lines = stanza.lines();
-                // The third word: a package on hold ("hold ok installed") is installed too (dpkg-query(1)).
-                let state = |l: &str| {
-                    l.strip_prefix("Status:")?
-                        .split_whitespace()
-                        .nth(2)
-                        .map(str::to_owned)
-                };
-                lines.clone().any(|l| l.strip_prefix("Package: ") == Some(name))
-                    && lines.any(|l| state(l).as_deref() == Some("installed"))
-            })
+            // The third word: a package on hold ("hold ok installed") is installed too.
+            let mut found = status
+                .split("\n\n")
+                .filter(|stanza| stanza.lines().any(|l| l.strip_prefix("Package: ") == Some(name)))
+                .filter_map(|stanza| {
+                    stanza
+                        .lines()
+                        .find_map(|l| l.strip_prefix("Status:")?.split_whitespace().nth(2))
+                })
+                .peekable();
+            if found.peek().is_none() {
+                return absent;
+            }
+            // One architecture that is installed is enough; all must be gone.
+            if absent {
+                found.all(|state| states.contains(&state))
+            } else {
+                found.any(|state| states.contains(&state))
+            }
         }
         _ => {
             let answer = host
@@ -171,7 +205,8 @@ pub(crate) fn installed(host: &Host, name: &str) -> bool {
                 .ok()
                 .flatten()
                 .unwrap_or_default();
-            answer.stdout.lines().any(|l| l.split('\t').next() == Some(name))
+            let installed = answer.stdout.lines().any(|l| l.split('\t').next() == Some(name));
+            installed != absent
         }
     }
 }
@@ -263,5 +298,7 @@ mod tests {
             .map(|n| installed(&host, n))
             .collect();
         assert_eq!(found, [true, false, false, true, false]);
+        let left: Vec<bool> = ["a", "b", "c", "d", "e"].iter().map(|n| gone(&host, n)).collect();
+        assert_eq!(left, [false, true, false, false, true]);
     }
 }

@@ -99,7 +99,7 @@ impl Host {
     }
 
     fn packages(&self, names: &[String], install: bool) -> Result<(), PerformError> {
-        if names.iter().all(|n| self.installed(n) == install) {
+        if names.iter().all(|n| self.has(n, install)) {
             return Ok(());
         }
         if !install {
@@ -115,13 +115,20 @@ impl Host {
                 "the package manager of this host is not known".to_owned(),
             ));
         };
-        let output = commands::run(program, &arguments, self.limit)?;
-        let wrong: Vec<&str> = names
-            .iter()
-            .map(String::as_str)
-            .filter(|n| self.installed(n) != install)
-            .collect();
-        if wrong.is_empty() {
+        let mut output = commands::run(program, &arguments, self.limit)?;
+        let wrong = |host: &Self| -> Vec<String> {
+            let wrong = names.iter().filter(|n| !host.has(n, install));
+            wrong.cloned().collect()
+        };
+        let mut left = wrong(self);
+        if !left.is_empty()
+            && !install
+            && let Some((program, arguments)) = packages::remove_by_dpkg(self, &left)
+        {
+            output = commands::run(program, &arguments, self.limit)?;
+            left = wrong(self);
+        }
+        if left.is_empty() {
             return Ok(());
         }
         let verb = if install {
@@ -131,7 +138,7 @@ impl Host {
         };
         Err(PerformError::Without(format!(
             "{} {verb} after {program} ended with status {}: {}",
-            wrong.join(", "),
+            left.join(", "),
             output
                 .status
                 .map_or_else(|| "(signal)".to_owned(), |s| s.to_string()),
@@ -159,9 +166,13 @@ impl Host {
         )))
     }
 
-    /// Whether a package is installed, read from its database.
-    fn installed(&self, name: &str) -> bool {
-        packages::installed(self, name)
+    /// Whether a package is as it should be, read from its database.
+    fn has(&self, name: &str, install: bool) -> bool {
+        if install {
+            packages::installed(self, name)
+        } else {
+            packages::gone(self, name)
+        }
     }
 
     fn module(&self, name: &str, load: bool) -> Result<(), PerformError> {

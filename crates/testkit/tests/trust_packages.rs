@@ -62,6 +62,8 @@ echo "SCENE rival"; ask apply '{}' '{"first":{"/etc/ibplan-first":"x"},"packages
 dpkg --purge ibplan-stub-rival >/dev/null 2>&1
 echo "SCENE unknown"; ask apply '{}' '{"packages":["ibplan-no-such-package"]}'
 echo "SCENE daemon"; ask apply '{}' '{"packages":["ibplan-stub-daemon"]}'; state; kill "$(cat "$WORK/daemon")"; ask rollback '{}' '{}'
+echo "SCENE deadline"; rm -f "$WORK/go" /etc/ibplan-first /etc/ibplan-after; ask apply '{"deadline_s":2}' '{"first":{"/etc/ibplan-first":"x"},"packages":["ibplan-stub-slow"]}'; state; ls /etc/ibplan-first 2>/dev/null || true
+dpkg-query -W -f '${Package} ${db:Status-Status}\n' ibplan-stub-slow 2>/dev/null || true
 for signal in TERM HUP INT; do
     rm -f "$WORK/started" "$WORK/go" "$WORK/mask" /etc/ibplan-after
     echo "SCENE signal-$signal"
@@ -198,6 +200,25 @@ fn packages_come_and_go_and_take_nothing_along() {
     assert_eq!(codes(scene("unknown").0), ["host.package_unavailable"]);
     done("daemon");
     assert_eq!(scene("daemon").1, &["ibplan-stub-daemon installed"]);
+
+    let (late, left, _) = scene("deadline");
+    assert_eq!(
+        (codes(late), &late["changed"]),
+        (vec!["host.step_failed"], &json!(false)),
+        "{late:#}"
+    );
+    assert!(
+        late["errors"][0]["message"]
+            .as_str()
+            .unwrap()
+            .contains("was killed after"),
+        "{late:#}"
+    );
+    assert!(
+        left.iter()
+            .all(|l| l.ends_with("not-installed") || l.ends_with("config-files")),
+        "{left:?}"
+    );
 
     for signal in ["TERM", "HUP", "INT"] {
         let (response, rest, _) = scene(&format!("signal-{signal}"));
