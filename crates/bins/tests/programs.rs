@@ -343,7 +343,7 @@ fn narrow_programs_refuse_the_sections_of_others() {
         ("ipoib", json!([{"interface": "ib0"}])),
         ("bonds", json!([])),
         ("network_backend", json!("auto")),
-        ("sysctl", json!({"net.core.rmem_max": 1})),
+        ("sysctl", json!({"net.core.rmem_max": 4096})),
         ("sysctl_profile", json!("ipoib_throughput")),
         ("limits", json!({"memlock": "unlimited"})),
     ];

@@ -10,7 +10,7 @@ codes! {
     /// A vector with the wrong number of values, or not ascending.
     VECTOR = "sysctl.vector": "This parameter is a vector of three integers that must not descend: least, first and largest size for tcp_rmem and tcp_wmem (bytes), low, pressure and high for tcp_mem and udp_mem (pages). The kernel takes a descending vector without a word and then behaves oddly, so ibplan refuses it.",
     /// Not an integer that the kernel takes.
-    OUT_OF_RANGE = "sysctl.out_of_range": "The kernel keeps this parameter as a signed 32-bit integer: 0 to 2147483647. A larger number is refused by the kernel with EINVAL, at boot without anybody noticing. 134217728 (128 MiB) is ample for socket buffers.",
+    OUT_OF_RANGE = "sysctl.out_of_range": "The kernel keeps this parameter as a signed 32-bit integer: 0 to 2147483647. A larger number is refused by the kernel with EINVAL, at boot without anybody noticing; and so is a socket buffer limit below its smallest buffer (2304 bytes to receive, 4608 to send). 134217728 (128 MiB) is ample for socket buffers.",
     /// gc_thresh1 < gc_thresh2 < gc_thresh3 does not hold.
     NEIGHBOUR_THRESHOLDS = "sysctl.neighbour_thresholds": "The thresholds of the neighbour table must ascend: gc_thresh1 < gc_thresh2 < gc_thresh3. Otherwise entries are collected too early or the table is full too soon (\"neighbour table overflow\"). For fabrics of more than some hundred hosts 4096, 8192 and 16384 are usual.",
     /// Two keys of which each clears the other.

@@ -27,6 +27,15 @@ const INTS: &[&str] = &[
     "net/ipv4/tcp_wmem",
 ];
 
+/// The smallest buffer that the kernel takes; it refuses less with EINVAL (linux: net/core/sysctl_net_core.c, min_rcvbuf
+/// and min_sndbuf; include/net/sock.h, SOCK_MIN_RCVBUF and SOCK_MIN_SNDBUF: once and twice 2048 bytes and a packet's head).
+const SMALLEST: &[(&str, i128)] = &[
+    ("net/core/rmem_default", 2304),
+    ("net/core/rmem_max", 2304),
+    ("net/core/wmem_default", 4608),
+    ("net/core/wmem_max", 4608),
+];
+
 /// Each clears the other when written (linux: mm/page-writeback.c, dirty_ratio_handler and its neighbours).
 const COUNTERPARTS: &[(&str, &str)] = &[
     ("vm/dirty_bytes", "vm/dirty_ratio"),
@@ -50,6 +59,7 @@ pub fn check(want: &Wanted, found: &mut Findings) {
     secrets(want, found);
     vectors(want, found);
     integers(want, found);
+    smallest(want, found);
     for family in ["ipv4", "ipv6"] {
         thresholds(want, family, found);
     }
@@ -129,6 +139,24 @@ fn integers(want: &Wanted, found: &mut Findings) {
                 entry.pointer.clone(),
                 format!("{key} = {} is not within 0 to 2147483647", entry.value),
                 "give bytes (or packets) as an integer; 134217728 is 128 MiB",
+            );
+        }
+    }
+}
+
+fn smallest(want: &Wanted, found: &mut Findings) {
+    for (path, least) in SMALLEST {
+        if let Some((n, at)) = number(want, path)
+            && (0..*least).contains(&n)
+        {
+            found.error(
+                codes::OUT_OF_RANGE,
+                at,
+                format!(
+                    "{} = {n} is less than {least}, and the kernel refuses it (EINVAL)",
+                    path.replace('/', ".")
+                ),
+                "give bytes as an integer; 134217728 is 128 MiB",
             );
         }
     }
