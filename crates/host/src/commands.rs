@@ -3,12 +3,13 @@
 use std::io::Read;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use ibplan_core::probe::Output;
+use nix::sys::signal::SigSet;
 use rustix::process::{self, Pid, Signal};
 use std::collections::BTreeSet;
 
@@ -46,7 +47,8 @@ pub fn find(program: &str) -> Option<PathBuf> {
 /// See [`CommandError`]; an exit status is an answer, not an error.
 pub fn run(program: &str, arguments: &[String], limit: Duration) -> Result<Output, CommandError> {
     let path = find(program).ok_or_else(|| CommandError::Missing(program.to_owned()))?;
-    let mut child = Command::new(path)
+    let mut command = Command::new(path);
+    command
         .args(arguments)
         .env_clear()
         .env("PATH", FOLDERS.join(":"))
@@ -56,9 +58,8 @@ pub fn run(program: &str, arguments: &[String], limit: Duration) -> Result<Outpu
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
-        .process_group(0)
-        .spawn()
-        .map_err(|e| CommandError::Start(program.to_owned(), e))?;
+        .process_group(0);
+    let mut child = spawn(&mut command).map_err(|e| CommandError::Start(program.to_owned(), e))?;
     let out = child.stdout.take().map(collect);
     let err = child.stderr.take().map(collect);
     let end = Instant::now() + limit;
@@ -83,6 +84,21 @@ pub fn run(program: &str, arguments: &[String], limit: Duration) -> Result<Outpu
         status: status.code(),
         stdout: text(out, end),
         stderr: text(err, end),
+    })
+}
+
+/// Starts a program with no signal held back: a child inherits the mask of the thread that starts it, and a daemon that is
+/// deaf to SIGTERM could not be stopped. What has arrived is noted first, so that it does not end this program instead.
+fn spawn(command: &mut Command) -> std::io::Result<Child> {
+    std::thread::scope(|scope| {
+        let starter = scope.spawn(|| {
+            crate::signals::note_pending();
+            SigSet::empty().thread_set_mask()?;
+            command.spawn()
+        });
+        starter
+            .join()
+            .unwrap_or_else(|_| Err(std::io::Error::other("the thread that starts programs failed")))
     })
 }
 

@@ -33,7 +33,7 @@ make_deb ibplan-stub-rival 'Conflicts: ibplan-stub
 ' 'true'
 # A daemon that keeps the streams of its installer, as a service started without systemd does.
 make_deb ibplan-stub-daemon '' 'sleep 100000 & echo $! >"'"$WORK"'/daemon"'
-make_deb ibplan-stub-slow '' 'touch "'"$WORK"'/started"; until [ -e "'"$WORK"'/go" ]; do sleep 0.05; done; grep SigBlk /proc/self/status >"'"$WORK"'/mask"'
+make_deb ibplan-stub-slow '' 'touch "'"$WORK"'/started"; until [ -e "'"$WORK"'/go" ]; do sleep 0.05; done; grep SigBlk /proc/self/status >"'"$WORK"'/mask" & wait'
 rm -rf /etc/apt/sources.list /etc/apt/sources.list.d /etc/apt/apt.conf.d
 mkdir -p /etc/apt/sources.list.d /etc/apt/apt.conf.d
 echo 'APT::Sandbox::User "root";' >/etc/apt/apt.conf.d/00sandbox
