@@ -307,10 +307,11 @@ fn apply_now(
             response.steps = outcome.steps;
             response.transaction = outcome.transaction;
             tell(outcome.plan, response);
-            let exit = if outcome.errors.is_empty() {
-                Exit::Done
-            } else {
-                Exit::Failed
+            let exit = match (outcome.errors.is_empty(), outcome.transaction) {
+                (true, _) => Exit::Done,
+                // The journal could not be begun: nothing was touched.
+                (false, None) => Exit::HostRefused,
+                (false, Some(_)) => Exit::Failed,
             };
             ended(response, outcome.errors, exit)
         }
